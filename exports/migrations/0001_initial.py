@@ -48,6 +48,9 @@ class Migration(migrations.Migration):
                 'verbose_name': 'replay',
                 'verbose_name_plural': 'replays',
                 'db_table': 'replays',
+                'indexes': [
+                    models.Index(models.F('owner'), models.OrderBy(models.F('id'), descending=True), name='replays_of_owner'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -82,6 +85,22 @@ class Migration(migrations.Migration):
                 'verbose_name': 'export',
                 'verbose_name_plural': 'exports',
                 'db_table': 'jobs',
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('status__in', ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'])), name='export_status_known'),
+                    models.CheckConstraint(condition=models.Q(('job_type__in', ['MP4', 'THUMBNAIL', 'WEBM', 'GIF'])), name='export_type_known'),
+                    models.CheckConstraint(condition=models.Q(('resolution__isnull', True), ('resolution__in', ['360p', '480p', '720p', '1080p']), _connector='OR'), name='export_resolution_known'),
+                    models.CheckConstraint(condition=models.Q(('fps__isnull', True), models.Q(('fps__gte', 1), ('fps__lte', 60)), _connector='OR'), name='export_fps_in_range'),
+                    models.CheckConstraint(condition=models.Q(('to_ms__isnull', True), ('to_ms__gt', django.db.models.functions.comparison.Coalesce('from_ms', 0)), _connector='OR'), name='export_part_not_empty'),
+                    models.CheckConstraint(condition=models.Q(('progress__gte', 0), ('progress__lte', 100)), name='export_progress_is_a_percentage'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('status__in', frozenset(['CANCELLED', 'FAILED', 'SUCCEEDED']))), models.Q(('ended_at__isnull', True), ('status__in', frozenset(['QUEUED', 'RUNNING']))), _connector='OR'), name='export_ended_iff_ended_at'),
+                    models.CheckConstraint(condition=models.Q(('expired_at__isnull', True), ('status', 'SUCCEEDED'), _connector='OR'), name='export_expired_only_if_succeeded'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('result_size__isnull', False), ('status', 'SUCCEEDED'), models.Q(('result_uri', ''), _negated=True), models.Q(('result_checksum', ''), _negated=True)), models.Q(models.Q(('status', 'SUCCEEDED'), _negated=True), ('result_checksum', ''), ('result_size__isnull', True), ('result_uri', '')), _connector='OR'), name='export_result_iff_succeeded'),
+                ],
+                'indexes': [
+                    models.Index(models.F('owner'), models.OrderBy(models.F('id'), descending=True), name='exports_of_owner'),
+                    models.Index(condition=models.Q(('status__in', frozenset(['QUEUED', 'RUNNING']))), fields=['status', 'heard_at'], name='exports_live'),
+                    models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['ended_at'], name='exports_by_end'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -137,57 +156,5 @@ class Migration(migrations.Migration):
                 'db_table': 'export_events',
                 'indexes': [models.Index(fields=['owner', 'id'], name='export_events_of_owner'), models.Index(fields=['at'], name='export_events_by_age')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='replay',
-            index=models.Index(models.F('owner'), models.OrderBy(models.F('id'), descending=True), name='replays_of_owner'),
-        ),
-        migrations.AddIndex(
-            model_name='exportjob',
-            index=models.Index(models.F('owner'), models.OrderBy(models.F('id'), descending=True), name='exports_of_owner'),
-        ),
-        migrations.AddIndex(
-            model_name='exportjob',
-            index=models.Index(condition=models.Q(('status__in', frozenset(['QUEUED', 'RUNNING']))), fields=['status', 'heard_at'], name='exports_live'),
-        ),
-        migrations.AddIndex(
-            model_name='exportjob',
-            index=models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['ended_at'], name='exports_by_end'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'])), name='export_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(('job_type__in', ['MP4', 'THUMBNAIL', 'WEBM', 'GIF'])), name='export_type_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(('resolution__isnull', True), ('resolution__in', ['360p', '480p', '720p', '1080p']), _connector='OR'), name='export_resolution_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(('fps__isnull', True), models.Q(('fps__gte', 1), ('fps__lte', 60)), _connector='OR'), name='export_fps_in_range'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(('to_ms__isnull', True), ('to_ms__gt', django.db.models.functions.comparison.Coalesce('from_ms', 0)), _connector='OR'), name='export_part_not_empty'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(('progress__gte', 0), ('progress__lte', 100)), name='export_progress_is_a_percentage'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('status__in', frozenset(['CANCELLED', 'FAILED', 'SUCCEEDED']))), models.Q(('ended_at__isnull', True), ('status__in', frozenset(['QUEUED', 'RUNNING']))), _connector='OR'), name='export_ended_iff_ended_at'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(('expired_at__isnull', True), ('status', 'SUCCEEDED'), _connector='OR'), name='export_expired_only_if_succeeded'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('result_size__isnull', False), ('status', 'SUCCEEDED'), models.Q(('result_uri', ''), _negated=True), models.Q(('result_checksum', ''), _negated=True)), models.Q(models.Q(('status', 'SUCCEEDED'), _negated=True), ('result_checksum', ''), ('result_size__isnull', True), ('result_uri', '')), _connector='OR'), name='export_result_iff_succeeded'),
         ),
     ]

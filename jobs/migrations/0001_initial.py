@@ -309,6 +309,9 @@ class Migration(migrations.Migration):
                 'verbose_name': 'batch',
                 'verbose_name_plural': 'batches',
                 'db_table': 'job_batches',
+                'indexes': [
+                    models.Index(models.F('office'), models.OrderBy(models.F('created_at'), descending=True), name='batches_of_office'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -333,6 +336,9 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'attempts',
                 'db_table': 'job_attempts',
                 'ordering': ['execution', 'number'],
+                'indexes': [
+                    models.Index(fields=['execution', 'number'], name='attempts_of_execution'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -352,6 +358,9 @@ class Migration(migrations.Migration):
                 'verbose_name': 'remembered answer',
                 'verbose_name_plural': 'remembered answers',
                 'db_table': 'idempotent_answers',
+                'constraints': [
+                    models.UniqueConstraint(fields=('user', 'path', 'key'), name='one_answer_per_key'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -399,6 +408,22 @@ class Migration(migrations.Migration):
                 'verbose_name': 'job',
                 'verbose_name_plural': 'jobs',
                 'db_table': 'job_queue',
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('status__in', ('pending', 'timeout', 'ready', 'processing')), models.Q(('unique_key', ''), _negated=True)), fields=('office', 'unique_key'), name='one_live_job_per_unique_key'),
+                ],
+                'indexes': [
+                    models.Index(models.F('office'), models.F('role'), models.F('held'), models.OrderBy(models.F('urgent'), descending=True), models.F('priority'), models.F('seq'), condition=models.Q(('status', 'ready')), name='jobs_ready'),
+                    models.Index(models.F('office'), models.F('task_id'), models.OrderBy(models.F('urgent'), descending=True), models.F('priority'), models.F('seq'), condition=models.Q(('held', True), ('status', 'ready')), name='jobs_held'),
+                    models.Index(condition=models.Q(('status', 'processing')), fields=['office', 'role'], name='jobs_processing'),
+                    models.Index(condition=models.Q(('due_at__isnull', False), ('status__in', ('pending', 'timeout'))), fields=['due_at'], name='jobs_due'),
+                    models.Index(condition=models.Q(('queue_timeout_at__isnull', False), ('status__in', ('ready', 'processing'))), fields=['queue_timeout_at'], name='jobs_queue_timeout'),
+                    models.Index(condition=models.Q(('status__in', ('pending', 'timeout'))), fields=['office', 'status'], name='jobs_waiting'),
+                    models.Index(condition=models.Q(('batch__isnull', False), ('status__in', ('pending', 'timeout', 'ready', 'processing'))), fields=['batch'], name='jobs_live_of_batch'),
+                    models.Index(models.F('office'), models.OrderBy(models.F('seq'), descending=True), name='jobs_of_office'),
+                    models.Index(condition=models.Q(('batch__isnull', False)), fields=['batch', 'seq'], name='jobs_of_batch'),
+                    models.Index(condition=models.Q(('completed_at__isnull', False)), fields=['office', 'status', 'completed_at'], name='jobs_ended'),
+                    models.Index(condition=models.Q(('status__in', ('failed', 'cancelled'))), fields=['id'], name='jobs_unsuccessful'),
+                ],
             },
         ),
         migrations.AddField(
@@ -418,6 +443,9 @@ class Migration(migrations.Migration):
                 'verbose_name': 'dependency',
                 'verbose_name_plural': 'dependencies',
                 'db_table': 'job_dependencies',
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('job', models.F('parent')), _negated=True), name='no_self_dependency'),
+                ],
             },
         ),
         migrations.AddField(
@@ -530,67 +558,16 @@ class Migration(migrations.Migration):
                 'verbose_name': 'notification',
                 'verbose_name_plural': 'notifications',
                 'db_table': 'notices',
+                'constraints': [
+                    models.UniqueConstraint(fields=('event_id', 'webhook', 'address'), name='one_notice_per_event', nulls_distinct=False),
+                ],
+                'indexes': [
+                    models.Index(condition=models.Q(('next_at__isnull', False)), fields=['next_at'], name='notices_due'),
+                    models.Index(condition=models.Q(('next_at__isnull', False)), fields=['webhook', 'id'], name='notices_of_webhook'),
+                    models.Index(fields=['office', '-id'], name='notices_of_office'),
+                    models.Index(condition=models.Q(('webhook__isnull', True)), fields=['office', 'address', '-id'], name='mails_of_address'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='batch',
-            index=models.Index(models.F('office'), models.OrderBy(models.F('created_at'), descending=True), name='batches_of_office'),
-        ),
-        migrations.AddIndex(
-            model_name='attempt',
-            index=models.Index(fields=['execution', 'number'], name='attempts_of_execution'),
-        ),
-        migrations.AddConstraint(
-            model_name='idempotentanswer',
-            constraint=models.UniqueConstraint(fields=('user', 'path', 'key'), name='one_answer_per_key'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(models.F('office'), models.F('role'), models.F('held'), models.OrderBy(models.F('urgent'), descending=True), models.F('priority'), models.F('seq'), condition=models.Q(('status', 'ready')), name='jobs_ready'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(models.F('office'), models.F('task_id'), models.OrderBy(models.F('urgent'), descending=True), models.F('priority'), models.F('seq'), condition=models.Q(('held', True), ('status', 'ready')), name='jobs_held'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('status', 'processing')), fields=['office', 'role'], name='jobs_processing'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('due_at__isnull', False), ('status__in', ('pending', 'timeout'))), fields=['due_at'], name='jobs_due'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('queue_timeout_at__isnull', False), ('status__in', ('ready', 'processing'))), fields=['queue_timeout_at'], name='jobs_queue_timeout'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('status__in', ('pending', 'timeout'))), fields=['office', 'status'], name='jobs_waiting'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('batch__isnull', False), ('status__in', ('pending', 'timeout', 'ready', 'processing'))), fields=['batch'], name='jobs_live_of_batch'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(models.F('office'), models.OrderBy(models.F('seq'), descending=True), name='jobs_of_office'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('batch__isnull', False)), fields=['batch', 'seq'], name='jobs_of_batch'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('completed_at__isnull', False)), fields=['office', 'status', 'completed_at'], name='jobs_ended'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('status__in', ('failed', 'cancelled'))), fields=['id'], name='jobs_unsuccessful'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', ('pending', 'timeout', 'ready', 'processing')), models.Q(('unique_key', ''), _negated=True)), fields=('office', 'unique_key'), name='one_live_job_per_unique_key'),
         ),
         migrations.AddIndex(
             model_name='execution',
@@ -633,31 +610,7 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('status', 'RUNNING'), models.Q(('exclusive_for', ''), _negated=True)), fields=('exclusive_for',), name='one_exclusive_run'),
         ),
         migrations.AddConstraint(
-            model_name='dependency',
-            constraint=models.CheckConstraint(condition=models.Q(('job', models.F('parent')), _negated=True), name='no_self_dependency'),
-        ),
-        migrations.AddConstraint(
             model_name='membership',
             constraint=models.UniqueConstraint(fields=('office', 'user'), name='one_membership_per_user'),
-        ),
-        migrations.AddIndex(
-            model_name='notification',
-            index=models.Index(condition=models.Q(('next_at__isnull', False)), fields=['next_at'], name='notices_due'),
-        ),
-        migrations.AddIndex(
-            model_name='notification',
-            index=models.Index(condition=models.Q(('next_at__isnull', False)), fields=['webhook', 'id'], name='notices_of_webhook'),
-        ),
-        migrations.AddIndex(
-            model_name='notification',
-            index=models.Index(fields=['office', '-id'], name='notices_of_office'),
-        ),
-        migrations.AddIndex(
-            model_name='notification',
-            index=models.Index(condition=models.Q(('webhook__isnull', True)), fields=['office', 'address', '-id'], name='mails_of_address'),
-        ),
-        migrations.AddConstraint(
-            model_name='notification',
-            constraint=models.UniqueConstraint(fields=('event_id', 'webhook', 'address'), name='one_notice_per_event', nulls_distinct=False),
         ),
     ]

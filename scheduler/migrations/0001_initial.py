@@ -156,6 +156,9 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'calendars',
                 'db_table': 'calendars',
                 'ordering': ['name', 'id'],
+                'indexes': [
+                    models.Index(fields=['owner', 'name'], name='calendars_of_owner'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -202,6 +205,19 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'schedules',
                 'db_table': 'schedules',
                 'ordering': ['name', 'id'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('at__isnull', True), ('every_seconds__isnull', True), ('kind', 'cron'), models.Q(('cron', ''), _negated=True)), models.Q(('at__isnull', True), ('cron', ''), ('every_seconds__gte', 1), ('kind', 'interval')), models.Q(('at__isnull', False), ('cron', ''), ('every_seconds__isnull', True), ('kind', 'once')), _connector='OR'), name='schedule_has_the_rule_of_its_kind'),
+                    models.CheckConstraint(condition=models.Q(('enabled', True), ('next_run_at__isnull', True), _connector='OR'), name='schedule_paused_is_never_due'),
+                    models.CheckConstraint(condition=models.Q(('deleted_at__isnull', True), models.Q(('calendar__isnull', True), ('enabled', False)), _connector='OR'), name='schedule_deleted_is_paused'),
+                    models.CheckConstraint(condition=models.Q(('overlap__in', ['skip', 'allow'])), name='schedule_overlap_known'),
+                    models.CheckConstraint(condition=models.Q(('catch_up__in', ['latest', 'none', 'all'])), name='schedule_catch_up_known'),
+                ],
+                'indexes': [
+                    models.Index(condition=models.Q(('next_run_at__isnull', False)), fields=['next_run_at'], name='schedules_due'),
+                    models.Index(fields=['owner', 'name'], name='schedules_of_owner'),
+                    models.Index(condition=models.Q(('failing_since__isnull', False)), fields=['owner', 'failing_since'], name='schedules_failing'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='schedules_deleted'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -221,6 +237,16 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'scheduled runs',
                 'db_table': 'schedule_occurrences',
                 'ordering': [models.OrderBy(models.F('due_at'), descending=True)],
+                'constraints': [
+                    models.UniqueConstraint(fields=('schedule', 'due_at'), name='one_occurrence_per_due_time'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('execution_id__isnull', False), ('outcome', 'run')), models.Q(models.Q(('outcome', 'run'), _negated=True), ('execution_id__isnull', True)), _connector='OR'), name='occurrence_run_iff_execution'),
+                    models.CheckConstraint(condition=models.Q(('outcome__in', ['run', 'skipped', 'missed'])), name='occurrence_outcome_known'),
+                ],
+                'indexes': [
+                    models.Index(fields=['decided_at'], name='occurrences_by_age'),
+                    models.Index(condition=models.Q(('trigger', 'MANUAL')), fields=['schedule', 'due_at'], name='occurrences_by_hand'),
+                    models.Index(condition=models.Q(('trigger', 'MANUAL')), fields=['execution_id'], name='occurrences_of_manual_runs'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -256,6 +282,18 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'step queues',
                 'db_table': 'step_queues',
                 'ordering': ['-queue_id'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('state__in', ['EMPTY', 'READY', 'RUNNING'])), name='step_queue_state_known'),
+                    models.CheckConstraint(condition=models.Q(('operation_direction__in', ['FORWARD', 'BACKWARD'])), name='step_queue_direction_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('execution_id__isnull', False), ('state', 'RUNNING'), models.Q(('running_job', 'QUEUE_NOT_RUNNING'), _negated=True)), models.Q(models.Q(('state', 'RUNNING'), _negated=True), ('again', False), ('execution_id__isnull', True), ('running_job', 'QUEUE_NOT_RUNNING')), _connector='OR'), name='step_queue_running_iff_operating'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('job_number', 0), ('job_queue', 'UNINIT'), ('last_job', 'UNINIT'), ('state', 'EMPTY')), models.Q(models.Q(('state', 'EMPTY'), _negated=True), ('job_number__gt', 0), models.Q(('job_queue', 'UNINIT'), _negated=True), models.Q(('last_job', 'UNINIT'), _negated=True)), _connector='OR'), name='step_queue_empty_iff_without_jobs'),
+                ],
+                'indexes': [
+                    models.Index(models.F('owner'), models.OrderBy(models.F('queue_id'), descending=True), name='step_queues_of_owner'),
+                    models.Index(models.F('office'), models.OrderBy(models.F('queue_id'), descending=True), condition=models.Q(('office__isnull', False)), name='step_queues_of_office'),
+                    models.Index(condition=models.Q(('started_by__isnull', False)), fields=['ended_at'], name='step_queues_of_runs'),
+                    models.Index(condition=models.Q(('state', 'RUNNING')), fields=['state'], name='step_queues_running'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -272,6 +310,9 @@ class Migration(migrations.Migration):
                 'verbose_name': 'event of a step queue',
                 'verbose_name_plural': 'events of step queues',
                 'db_table': 'step_events',
+                'indexes': [
+                    models.Index(fields=['queue', 'id'], name='step_events_of_queue'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -297,6 +338,16 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'steps',
                 'db_table': 'steps',
                 'ordering': ['queue', 'number'],
+                'constraints': [
+                    models.UniqueConstraint(deferrable=models.Deferrable['IMMEDIATE'], fields=('queue', 'number'), name='one_step_per_number'),
+                    models.CheckConstraint(condition=models.Q(('expired_time__gt', 0)), name='step_expired_time_positive'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('number__isnull', False), ('owner__isnull', True), ('queue__isnull', False), models.Q(('prev_job', 'UNLINK'), _negated=True), models.Q(('next_job', 'UNLINK'), _negated=True)), models.Q(('next_job', 'UNLINK'), ('number__isnull', True), ('owner__isnull', False), ('prev_job', 'UNLINK'), ('queue__isnull', True)), _connector='OR'), name='step_linked_iff_in_queue'),
+                    models.CheckConstraint(condition=models.Q(('undo_retries__isnull', True), ('undo_retries__lte', 20), _connector='OR'), name='step_undo_retries_limited'),
+                ],
+                'indexes': [
+                    models.Index(condition=models.Q(('state__endswith', ', FAILED')), fields=['queue'], name='steps_undo_failed'),
+                    models.Index(condition=models.Q(('owner__isnull', False)), fields=['owner', 'job_id'], name='steps_of_owner'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -321,6 +372,13 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'workflows',
                 'db_table': 'workflows',
                 'ordering': ['name', 'id'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'active', 'paused'])), name='workflow_status_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('status', 'active'), _negated=True), ('activated_at__isnull', False), _connector='OR'), name='workflow_active_has_a_beginning'),
+                ],
+                'indexes': [
+                    models.Index(condition=models.Q(('status', 'active')), fields=['id'], name='workflows_active'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -347,6 +405,19 @@ class Migration(migrations.Migration):
                 'verbose_name': 'workflow run',
                 'verbose_name_plural': 'workflow runs',
                 'db_table': 'scheduled_jobs',
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('status', 'pending')), fields=('workflow',), name='one_pending_run_per_workflow'),
+                    models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'running', 'completed', 'failed', 'cancelled'])), name='run_status_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('status__in', ('completed', 'failed', 'cancelled'))), models.Q(models.Q(('status__in', ('completed', 'failed', 'cancelled')), _negated=True), ('ended_at__isnull', True)), _connector='OR'), name='run_ended_iff_ended_at'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('executed_at__isnull', True), ('status', 'pending')), models.Q(models.Q(('status', 'pending'), _negated=True), ('executed_at__isnull', False)), _connector='OR'), name='run_pending_iff_not_executed'),
+                ],
+                'indexes': [
+                    models.Index(condition=models.Q(('status', 'pending')), fields=['scheduled_time'], name='runs_pending'),
+                    models.Index(condition=models.Q(('status', 'running')), fields=['updated_at'], name='runs_running'),
+                    models.Index(models.F('workflow'), models.OrderBy(models.F('scheduled_time'), descending=True), name='runs_of_workflow'),
+                    models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['ended_at'], name='runs_ended'),
+                    models.Index(models.OrderBy(models.F('ended_at'), descending=True), condition=models.Q(('status', 'failed')), name='runs_failed'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -366,182 +437,9 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'run log',
                 'db_table': 'workflow_run_history',
                 'ordering': ['run', 'number'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('run', 'number'), name='one_start_per_number'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='calendar',
-            index=models.Index(fields=['owner', 'name'], name='calendars_of_owner'),
-        ),
-        migrations.AddIndex(
-            model_name='schedule',
-            index=models.Index(condition=models.Q(('next_run_at__isnull', False)), fields=['next_run_at'], name='schedules_due'),
-        ),
-        migrations.AddIndex(
-            model_name='schedule',
-            index=models.Index(fields=['owner', 'name'], name='schedules_of_owner'),
-        ),
-        migrations.AddIndex(
-            model_name='schedule',
-            index=models.Index(condition=models.Q(('failing_since__isnull', False)), fields=['owner', 'failing_since'], name='schedules_failing'),
-        ),
-        migrations.AddIndex(
-            model_name='schedule',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='schedules_deleted'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('at__isnull', True), ('every_seconds__isnull', True), ('kind', 'cron'), models.Q(('cron', ''), _negated=True)), models.Q(('at__isnull', True), ('cron', ''), ('every_seconds__gte', 1), ('kind', 'interval')), models.Q(('at__isnull', False), ('cron', ''), ('every_seconds__isnull', True), ('kind', 'once')), _connector='OR'), name='schedule_has_the_rule_of_its_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(('enabled', True), ('next_run_at__isnull', True), _connector='OR'), name='schedule_paused_is_never_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(('deleted_at__isnull', True), models.Q(('calendar__isnull', True), ('enabled', False)), _connector='OR'), name='schedule_deleted_is_paused'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(('overlap__in', ['skip', 'allow'])), name='schedule_overlap_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(('catch_up__in', ['latest', 'none', 'all'])), name='schedule_catch_up_known'),
-        ),
-        migrations.AddIndex(
-            model_name='occurrence',
-            index=models.Index(fields=['decided_at'], name='occurrences_by_age'),
-        ),
-        migrations.AddIndex(
-            model_name='occurrence',
-            index=models.Index(condition=models.Q(('trigger', 'MANUAL')), fields=['schedule', 'due_at'], name='occurrences_by_hand'),
-        ),
-        migrations.AddIndex(
-            model_name='occurrence',
-            index=models.Index(condition=models.Q(('trigger', 'MANUAL')), fields=['execution_id'], name='occurrences_of_manual_runs'),
-        ),
-        migrations.AddConstraint(
-            model_name='occurrence',
-            constraint=models.UniqueConstraint(fields=('schedule', 'due_at'), name='one_occurrence_per_due_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='occurrence',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('execution_id__isnull', False), ('outcome', 'run')), models.Q(models.Q(('outcome', 'run'), _negated=True), ('execution_id__isnull', True)), _connector='OR'), name='occurrence_run_iff_execution'),
-        ),
-        migrations.AddConstraint(
-            model_name='occurrence',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['run', 'skipped', 'missed'])), name='occurrence_outcome_known'),
-        ),
-        migrations.AddIndex(
-            model_name='stepqueue',
-            index=models.Index(models.F('owner'), models.OrderBy(models.F('queue_id'), descending=True), name='step_queues_of_owner'),
-        ),
-        migrations.AddIndex(
-            model_name='stepqueue',
-            index=models.Index(models.F('office'), models.OrderBy(models.F('queue_id'), descending=True), condition=models.Q(('office__isnull', False)), name='step_queues_of_office'),
-        ),
-        migrations.AddIndex(
-            model_name='stepqueue',
-            index=models.Index(condition=models.Q(('started_by__isnull', False)), fields=['ended_at'], name='step_queues_of_runs'),
-        ),
-        migrations.AddIndex(
-            model_name='stepqueue',
-            index=models.Index(condition=models.Q(('state', 'RUNNING')), fields=['state'], name='step_queues_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='stepqueue',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['EMPTY', 'READY', 'RUNNING'])), name='step_queue_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='stepqueue',
-            constraint=models.CheckConstraint(condition=models.Q(('operation_direction__in', ['FORWARD', 'BACKWARD'])), name='step_queue_direction_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='stepqueue',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('execution_id__isnull', False), ('state', 'RUNNING'), models.Q(('running_job', 'QUEUE_NOT_RUNNING'), _negated=True)), models.Q(models.Q(('state', 'RUNNING'), _negated=True), ('again', False), ('execution_id__isnull', True), ('running_job', 'QUEUE_NOT_RUNNING')), _connector='OR'), name='step_queue_running_iff_operating'),
-        ),
-        migrations.AddConstraint(
-            model_name='stepqueue',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('job_number', 0), ('job_queue', 'UNINIT'), ('last_job', 'UNINIT'), ('state', 'EMPTY')), models.Q(models.Q(('state', 'EMPTY'), _negated=True), ('job_number__gt', 0), models.Q(('job_queue', 'UNINIT'), _negated=True), models.Q(('last_job', 'UNINIT'), _negated=True)), _connector='OR'), name='step_queue_empty_iff_without_jobs'),
-        ),
-        migrations.AddIndex(
-            model_name='stepevent',
-            index=models.Index(fields=['queue', 'id'], name='step_events_of_queue'),
-        ),
-        migrations.AddIndex(
-            model_name='step',
-            index=models.Index(condition=models.Q(('state__endswith', ', FAILED')), fields=['queue'], name='steps_undo_failed'),
-        ),
-        migrations.AddConstraint(
-            model_name='step',
-            constraint=models.UniqueConstraint(deferrable=models.Deferrable['IMMEDIATE'], fields=('queue', 'number'), name='one_step_per_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='step',
-            constraint=models.CheckConstraint(condition=models.Q(('expired_time__gt', 0)), name='step_expired_time_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='step',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('number__isnull', False), ('owner__isnull', True), ('queue__isnull', False), models.Q(('prev_job', 'UNLINK'), _negated=True), models.Q(('next_job', 'UNLINK'), _negated=True)), models.Q(('next_job', 'UNLINK'), ('number__isnull', True), ('owner__isnull', False), ('prev_job', 'UNLINK'), ('queue__isnull', True)), _connector='OR'), name='step_linked_iff_in_queue'),
-        ),
-        migrations.AddConstraint(
-            model_name='step',
-            constraint=models.CheckConstraint(condition=models.Q(('undo_retries__isnull', True), ('undo_retries__lte', 20), _connector='OR'), name='step_undo_retries_limited'),
-        ),
-        migrations.AddIndex(
-            model_name='step',
-            index=models.Index(condition=models.Q(('owner__isnull', False)), fields=['owner', 'job_id'], name='steps_of_owner'),
-        ),
-        migrations.AddIndex(
-            model_name='workflow',
-            index=models.Index(condition=models.Q(('status', 'active')), fields=['id'], name='workflows_active'),
-        ),
-        migrations.AddConstraint(
-            model_name='workflow',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'active', 'paused'])), name='workflow_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='workflow',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'active'), _negated=True), ('activated_at__isnull', False), _connector='OR'), name='workflow_active_has_a_beginning'),
-        ),
-        migrations.AddIndex(
-            model_name='workflowrun',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['scheduled_time'], name='runs_pending'),
-        ),
-        migrations.AddIndex(
-            model_name='workflowrun',
-            index=models.Index(condition=models.Q(('status', 'running')), fields=['updated_at'], name='runs_running'),
-        ),
-        migrations.AddIndex(
-            model_name='workflowrun',
-            index=models.Index(models.F('workflow'), models.OrderBy(models.F('scheduled_time'), descending=True), name='runs_of_workflow'),
-        ),
-        migrations.AddIndex(
-            model_name='workflowrun',
-            index=models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['ended_at'], name='runs_ended'),
-        ),
-        migrations.AddIndex(
-            model_name='workflowrun',
-            index=models.Index(models.OrderBy(models.F('ended_at'), descending=True), condition=models.Q(('status', 'failed')), name='runs_failed'),
-        ),
-        migrations.AddConstraint(
-            model_name='workflowrun',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'pending')), fields=('workflow',), name='one_pending_run_per_workflow'),
-        ),
-        migrations.AddConstraint(
-            model_name='workflowrun',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'running', 'completed', 'failed', 'cancelled'])), name='run_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='workflowrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('status__in', ('completed', 'failed', 'cancelled'))), models.Q(models.Q(('status__in', ('completed', 'failed', 'cancelled')), _negated=True), ('ended_at__isnull', True)), _connector='OR'), name='run_ended_iff_ended_at'),
-        ),
-        migrations.AddConstraint(
-            model_name='workflowrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('executed_at__isnull', True), ('status', 'pending')), models.Q(models.Q(('status', 'pending'), _negated=True), ('executed_at__isnull', False)), _connector='OR'), name='run_pending_iff_not_executed'),
-        ),
-        migrations.AddConstraint(
-            model_name='workflowrunstart',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='one_start_per_number'),
         ),
     ]
