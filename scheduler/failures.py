@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models.functions import Left
@@ -26,20 +28,42 @@ VARIABLE = re.compile(
 SHORTEST_TEXT = 4
 
 
+class Failure(NamedTuple):
+    """What is read of each failed run: thousands of whole rows would take a second."""
+
+    id: UUID
+    failure_type: str
+    task_id: str
+    finished_at: datetime
+    error: str
+    job_status: str | None
+    job_execution: UUID | None
+
+    @property
+    def was_retried(self) -> bool:
+        return self.job_status is not None and (
+            self.job_status != JobStatus.FAILED or self.job_execution != self.id
+        )
+
+
 @dataclass
 class FailureGroup:
     """Failures of one type whose errors differ only in ids, numbers and quoted values."""
 
     failure_type: str
     text: str
-    last: Execution
-    # The beginning of the last error.
-    example: str = ""
-    first_at: datetime | None = None
+    newest: Failure
+    first_at: datetime
     count: int = 0
     # Those that nobody has retried yet.
     unhandled: int = 0
     tasks: set[str] = field(default_factory=set)
+    last: Execution | None = None
+
+    @property
+    def example(self) -> str:
+        """The beginning of the last error."""
+        return self.newest.error
 
     @property
     def search_text(self) -> str:
@@ -54,30 +78,29 @@ def normalise(error: str) -> str:
     return VARIABLE.sub("…", first_line(error))[:LONGEST] if error.strip() else ""
 
 
-def recent_groups(user: User, now: datetime, worker: str = "") -> list[FailureGroup]:
+def recent_groups(user: User, now: datetime, most: int, worker: str = "") -> list[FailureGroup]:
     """The groups of the last day's failures: those that were not retried first, then the most frequent."""
     failed = executions_of(user).filter(status=ExecutionStatus.FAILED, finished_at__gte=now - WINDOW)
     failed = failed.filter(worker=worker) if worker else failed
-    rows = failed.select_related("job").annotate(beginning=Left("error", 4 * LONGEST))
-    rows = rows.defer("args", "result", "progress", "error", "job__args", "job__error_message")
-    newest = rows.order_by("-finished_at")[:MOST_FAILURES]
-    groups = group((run, run.beginning) for run in newest)
-    return sorted(groups, key=lambda entry: (not entry.unhandled, -entry.count))
+    columns = "id", "failure_type", "task_id", "finished_at", Left("error", 4 * LONGEST)
+    rows = failed.values_list(*columns, "job__status", "job__execution_id").order_by("-finished_at")
+    groups = group(Failure(*row) for row in rows[:MOST_FAILURES])
+    groups = sorted(groups, key=lambda entry: (not entry.unhandled, -entry.count))[:most]
+    last = Execution.objects.select_related("job").in_bulk([entry.newest.id for entry in groups])
+    for entry in groups:
+        entry.last = last.get(entry.newest.id)
+    return [entry for entry in groups if entry.last is not None]
 
 
-def group(failures: Iterable[tuple[Execution, str]]) -> list[FailureGroup]:
-    """The groups of these runs and their errors, which come newest first."""
+def group(failures: Iterable[Failure]) -> list[FailureGroup]:
+    """The groups of these failures, which come newest first."""
     groups: dict[tuple[str, str], FailureGroup] = {}
-    for run, error in failures:
-        text = normalise(error)
-        entry = groups.setdefault((run.failure_type, text), FailureGroup(run.failure_type, text, run, error))
+    for failure in failures:
+        text = normalise(failure.error)
+        key = (failure.failure_type, text)
+        entry = groups.setdefault(key, FailureGroup(*key, failure, failure.finished_at))
         entry.count += 1
-        entry.unhandled += not was_retried(run)
-        entry.first_at = run.finished_at
-        entry.tasks.add(run.task_id)
+        entry.unhandled += not failure.was_retried
+        entry.first_at = failure.finished_at
+        entry.tasks.add(failure.task_id)
     return list(groups.values())
-
-
-def was_retried(run: Execution) -> bool:
-    job = run.job
-    return job is not None and (job.status != JobStatus.FAILED or job.execution_id != run.id)

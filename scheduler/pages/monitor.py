@@ -58,7 +58,7 @@ def overview(user: User) -> dict[str, Any]:
     limit = monitor.LIST_LIMIT
     sent = unclaimed(user, now)
     in_progress = list(running(user))
-    failed = failures.recent_groups(user, now)[:FAILURES_LIMIT]
+    failed = failures.recent_groups(user, now, FAILURES_LIMIT)
     linked = [*(row["execution"] for row in sent), *in_progress, *(group.last for group in failed)]
     return {
         "now": now,

@@ -50,7 +50,7 @@ def worker(request: HttpRequest, name: str, *, template: str = "worker.html") ->
         "public": {task.task_id for task in public_tasks()},
         "may_act": user.is_staff,
         **_runs(user, name),
-        "failures": failures.recent_groups(user, now, worker=name)[:FAILURES_LIMIT],
+        "failures": failures.recent_groups(user, now, FAILURES_LIMIT, worker=name),
     }
     linked = [*context["running"], *(group.last for group in context["failures"])]
     context["step_queues"] = queues_of_executions(linked)
