@@ -102,7 +102,7 @@ END $$;
 -- Jobs of a limited Task that may not start yet are `held`: the next dispatches pass them by.
 -- `p_along` describes a process that can claim one of them at once: the `job` that it names, or (see
 -- jobs/burst.py) one of its roles, whose level is urgent enough, unless another message of the roles has
--- waited for long: less of another office's than of its own. That one is `claim`, and not among `sends`.
+-- waited for long. That one is `claim`, and not among `sends`.
 CREATE OR REPLACE FUNCTION dure_dispatch_and_claim(
     o offices, p_now timestamptz, p_late uuid[], p_along jsonb, OUT sends jsonb, OUT claim jsonb
 ) LANGUAGE plpgsql AS $$
@@ -185,8 +185,7 @@ BEGIN
             v_claims := NOT EXISTS (
                 SELECT 1 FROM job_executions
                 WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
-                  AND sent_at < p_now - interval '200 milliseconds' AND p_along -> 'roles' ? role
-                  AND (office_id IS DISTINCT FROM o.id OR sent_at < p_now - interval '1 second')
+                  AND sent_at < p_now - interval '1 second' AND p_along -> 'roles' ? role
             );
         END IF;
         e := NULL;
