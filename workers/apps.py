@@ -8,6 +8,6 @@ class WorkersConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        # This is the last app that loads much, and what is loaded stays for the life of the process. A full
-        # collection, which takes a tenth of a second with it, passes it by: in the middle of a submission, too.
+        # No app after this one loads much, and what is loaded stays for the life of the process. A full
+        # collection, which takes a tenth of a second with it, passes it by.
         gc.freeze()
