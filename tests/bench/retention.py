@@ -48,15 +48,32 @@ class Deletion(threading.Thread):
         self.join()
 
 
+def wal_bytes() -> int:
+    from jobs.sql import call
+
+    return int(call.rows("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')")[0][0])
+
+
+def database_bytes() -> int:
+    from jobs.sql import call
+
+    return int(call.rows("SELECT pg_database_size(current_database())")[0][0])
+
+
 def measure(folder: Path, ended: int, rate: float, jobs: int, rounds: int) -> None:
     from scheduler.clock import database_now
 
     with running(folder, queues="default", level="WARNING"):
         throughput(50, 200)
+        written = wal_bytes()
         empty = [throughput(50, jobs) for _ in range(rounds)]
-        began = time.monotonic()
+        print(f"a job writes {(wal_bytes() - written) / jobs / rounds / 1024:.1f} KiB of WAL")
+        began, size = time.monotonic(), database_bytes()
         fill_with_ended(ended)
-        print(f"{ended} ended jobs, {6 * ended} rows, were written in {time.monotonic() - began:.0f} s")
+        print(
+            f"{ended} ended jobs, {6 * ended} rows, were written in {time.monotonic() - began:.0f} s; "
+            f"each takes {(database_bytes() - size) / ended / 1024:.1f} KiB"
+        )
         before = database_now()
         alone, meanwhile = list[float](), list[float]()
         deleted = seconds = busy = 0.0
