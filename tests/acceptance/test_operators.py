@@ -122,8 +122,13 @@ def flower_task(flower: Client, run: str) -> dict[str, Any]:
 
 def test_flower_shows_the_queues_and_its_button_cancels_a_run(stack):
     client, flower = stack.client("alice"), stack.flower(signed_in=True)
-    queues = {queue["name"] for queue in flower.get("/api/queues/length").json["active_queues"]}
-    assert {"QA", "default"} <= queues
+
+    def queues() -> set[str]:
+        # Flower asks once for the workers when it starts, and again only when it is told to.
+        flower.get("/api/workers?refresh=1")
+        return {queue["name"] for queue in flower.get("/api/queues/length").json["active_queues"]}
+
+    assert eventually(lambda: {"QA", "default"} <= queues(), PATIENCE)
     assert flower.get("/broker").status == 200
 
     office = client.post("/api/offices", {"name": "flower"}).json["id"]
