@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.bench.engine import fill_with_ended, throughput
 from tests.bench.scratch import scratch
-from tests.workers import running
+from tests.workers import worker
 
 BATCH = 2_000
 EVENTS_OF_JOB = 3
@@ -63,11 +63,12 @@ def database_bytes() -> int:
 def measure(folder: Path, ended: int, rate: float, jobs: int, rounds: int) -> None:
     from scheduler.clock import database_now
 
-    with running(folder, queues="default", level="WARNING"):
+    process = worker(folder, queues="default,control", concurrency=2, name="jobs", level="WARNING")
+    try:
         throughput(50, 200)
-        written = wal_bytes()
+        wal = wal_bytes()
         empty = [throughput(50, jobs) for _ in range(rounds)]
-        print(f"a job writes {(wal_bytes() - written) / jobs / rounds / 1024:.1f} KiB of WAL")
+        print(f"a job writes {(wal_bytes() - wal) / jobs / rounds / 1024:.1f} KiB of WAL")
         began, size = time.monotonic(), database_bytes()
         fill_with_ended(ended)
         print(
@@ -85,6 +86,8 @@ def measure(folder: Path, ended: int, rate: float, jobs: int, rounds: int) -> No
             deletion.stop()
             deleted, seconds = deleted + deletion.deleted, seconds + deletion.seconds
             busy += deletion.busy
+    finally:
+        process.stop()
     base = statistics.median(alone)
     for name, values in (
         ("no ended jobs", empty),
