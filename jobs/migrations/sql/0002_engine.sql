@@ -281,14 +281,18 @@ END $$;
 
 -- The limited Tasks of the ready jobs of an office of which none may start now.
 CREATE OR REPLACE FUNCTION dure_blocked_tasks(p_office uuid, p_now timestamptz) RETURNS text[]
-LANGUAGE sql STABLE AS $$
-    SELECT array_agg(l.task_id)
-    FROM (
-        SELECT DISTINCT task_id FROM job_queue WHERE office_id = p_office AND status = 'ready' AND NOT held
-    ) AS q
-    JOIN task_limits l ON l.task_id = q.task_id
-    WHERE dure_startable(l.task_id, p_office, 1, p_now) < 1
-$$;
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN ARRAY(
+        SELECT l.task_id
+        FROM (
+            SELECT DISTINCT task_id FROM job_queue
+            WHERE office_id = p_office AND status = 'ready' AND NOT held
+        ) AS q
+        JOIN task_limits l ON l.task_id = q.task_id
+        WHERE dure_startable(l.task_id, p_office, 1, p_now) < 1
+    );
+END $$;
 
 
 -- Lets the dispatches of an office pass the ready jobs of these Tasks by: none may start now. Dispatch names
