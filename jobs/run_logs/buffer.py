@@ -20,10 +20,10 @@ from jobs.run_logs.lines import (
 )
 
 # When so much waits, the writer does not wait for its next time: the end of a run is to find little to write.
-MUCH = 128 * 1024
+FLUSH_ABOVE = 128 * 1024
 
 
-class Batch(NamedTuple):
+class NumberedLines(NamedTuple):
     """Consecutive lines, and the number of the first."""
 
     first: int
@@ -33,11 +33,11 @@ class Batch(NamedTuple):
 class RunLog:
     """The log of a run, from the beginning of its body to its end. All threads of the body may write.
 
-    `noticed` is called when lines wait, and with True when much waits.
+    `notify` is called when lines wait, and with True when so many do that they are to be written at once.
     """
 
     def __init__(
-        self, claim: Claim, limit: int, noticed: Callable[[bool], None] = lambda _much: None
+        self, claim: Claim, limit: int, notify: Callable[[bool], None] = lambda _at_once: None
     ) -> None:
         self.claim = claim
         self.limit = limit
@@ -50,8 +50,8 @@ class RunLog:
         self._lines: deque[NewLine] = deque()
         self._first = 1  # the number of the oldest line that waits
         self._size = 0
-        self._noticed = noticed
-        self._notice_above = 0  # the size above which something is to be done
+        self._notify = notify
+        self._notify_above = 0  # the size above which something is to be done
         self._redactor: Redactor | None = None
         # What Python prints and what programs print may each stop within a line.
         self._splitters: dict[tuple[str, bool], tuple[LineSplitter, float]] = {}
@@ -84,15 +84,15 @@ class RunLog:
             self._lines.append(line)
             self._size += len(line[4]) + LINE_BYTES
             size = self._size
-        if size > self._notice_above:
-            self._notice()
+        if size > self._notify_above:
+            self._tell_writer()
 
-    def _notice(self) -> None:
+    def _tell_writer(self) -> None:
         with self._lock:
             self._drop_oldest()
-            much = self._size > MUCH
-            self._notice_above = self.limit if much else min(MUCH, self.limit)
-        self._noticed(much)
+            at_once = self._size > FLUSH_ABOVE
+            self._notify_above = self.limit if at_once else min(FLUSH_ABOVE, self.limit)
+        self._notify(at_once)
 
     def print(self, stream: str, text: str, *, program: bool = False) -> None:
         """Add the lines of printed text; the beginning of a line waits for its end."""
@@ -105,7 +105,7 @@ class RunLog:
             if lines:
                 self.add(LEVEL_OF_OUTPUT[stream], stream, "", lines)
         if splitter.rest:
-            self._noticed(False)
+            self._notify(False)
 
     def end_lines(self, older_than: float = 0.0) -> None:
         """Add the beginnings of lines whose end has not come for so long."""
@@ -133,17 +133,17 @@ class RunLog:
         """Whether nothing waits, not even the beginning of a line."""
         return not self._lines and not any(splitter.rest for splitter, _ in self._splitters.values())
 
-    def take(self) -> Batch:
+    def take(self) -> NumberedLines:
         """The lines that wait."""
         with self._lock:
             first = self._first
             # At no time does it look as if there had never been a line.
             self._first += len(self._lines)
             lines, self._lines = self._lines, deque()
-            self._size = self._notice_above = 0
-        return Batch(first, list(lines))
+            self._size = self._notify_above = 0
+        return NumberedLines(first, list(lines))
 
-    def put_back(self, batch: Batch) -> None:
+    def put_back(self, batch: NumberedLines) -> None:
         """The lines could not be written now. They are gone when younger ones had to go meanwhile."""
         with self._lock:
             if batch.first + len(batch.lines) != self._first:

@@ -63,7 +63,7 @@ def output_of(claim: Claim) -> Iterator[None]:
         yield
         return
     output = _prepare_process()
-    log = RunLog(claim, settings.DURE_RUN_LOG_BYTES, _writer.notice)
+    log = RunLog(claim, settings.DURE_RUN_LOG_BYTES, _writer.notify)
     with current.active(log):
         output.begin()
         before = streams.replace_streams()

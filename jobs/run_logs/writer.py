@@ -78,8 +78,8 @@ class Writer:
         self._written: deque[str] = deque()
         self._last_lines: tuple[RunLog, threading.Event] | None = None
 
-    def notice(self, much: bool = False) -> None:
-        """There are lines. When there are many, they are written at once."""
+    def notify(self, at_once: bool = False) -> None:
+        """There are lines: write them soon, or at once."""
         if not self._is_awake:
             self._is_awake = True
             if self._thread is None or not self._thread.is_alive():
@@ -87,7 +87,7 @@ class Writer:
                 self._thread.start()
             else:
                 self._wake.set()
-        if much:
+        if at_once:
             self._wake.set()
 
     def finish(self, run: RunLog) -> None:
@@ -118,7 +118,7 @@ class Writer:
     def _hand_over(self, run: RunLog) -> None:
         done = threading.Event()
         self._last_lines = (run, done)
-        self.notice()
+        self.notify()
         self._wake.set()
         if not done.wait(LAST_LINES_SECONDS):
             log.warning("the last lines of a run's log were not written in time")
@@ -126,7 +126,7 @@ class Writer:
     def _announce(self, run: RunLog) -> None:
         """Have the thread tell the listeners."""
         self._written.append(run.claim.execution_id)
-        self.notice()
+        self.notify()
 
     # --- the thread ------------------------------------------------------------------------------
 

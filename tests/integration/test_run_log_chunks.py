@@ -13,7 +13,7 @@ from config.logs import LineFormatter
 from jobs import lifecycle, retention
 from jobs.models import Execution, RunLogChunk
 from jobs.run_logs import current, reading
-from jobs.run_logs.buffer import MUCH, RunLog
+from jobs.run_logs.buffer import FLUSH_ABOVE, RunLog
 from jobs.run_logs.capture import RunLogHandler
 from jobs.run_logs.lines import LOG, LONGEST_LINE, STDERR, STDOUT, seq_of
 from jobs.run_logs.reading import NEWEST, Selection
@@ -108,7 +108,7 @@ def test_the_writer_hears_of_the_first_line_and_of_many():
     for _ in range(2):
         log.print(STDOUT, numbered(1, 100))
         assert notices == [False]
-        log.print(STDOUT, "x" * MUCH + "\n")
+        log.print(STDOUT, "x" * FLUSH_ABOVE + "\n")
         log.print(STDOUT, numbered(1, 100))
         assert notices == [False, True]
         assert log.take().lines
