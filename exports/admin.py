@@ -26,9 +26,9 @@ from jobs.models import Execution
 from jobs.pages.permissions import current_user
 from jobs.states import Trigger
 
-OWNER = columns.linked("owner", _("owner"))
+OWNER = columns.link("owner", _("owner"))
 STATE = columns.state(_("state"))
-KIND = columns.labelled("job_type", _("kind"), display.KIND_NAMES)
+KIND = columns.label("job_type", _("kind"), display.KIND_NAMES)
 EXPORT = columns.row_of(ExportJob, "job_id", _("export"))
 
 
@@ -47,8 +47,8 @@ class StateFilter(choice("status", _("state"), names_of(Status))):  # type: igno
 @admin.register(ExportJob)
 class ExportJobAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", KIND, OWNER, columns.linked("replay", _("replay")), STATE, "progress"),
-        *(columns.labelled("phase", _("phase"), display.PHASE_NAMES), "error_code", "created_at", "ended_at"),
+        *("id", KIND, OWNER, columns.link("replay", _("replay")), STATE, "progress"),
+        *(columns.label("phase", _("phase"), display.PHASE_NAMES), "error_code", "created_at", "ended_at"),
     )
     list_filter = (StateFilter, choice("job_type", _("kind"), display.KIND_NAMES, indexed=False))
     list_select_related = ("owner", "replay")
@@ -62,7 +62,7 @@ class ExportJobAdmin(ReadOnlyAdmin):
             "replay",
             STATE,
             "progress",
-            columns.labelled("phase", _("phase"), display.PHASE_NAMES),
+            columns.label("phase", _("phase"), display.PHASE_NAMES),
         ),
         *("resolution", "fps", "from_ms", "to_ms", "sound"),
         *("message", "error_code", "error_message", "result_uri", "result_size", "result_checksum"),
@@ -101,7 +101,7 @@ class ExportJobAdmin(ReadOnlyAdmin):
 
 @admin.register(ExportLink)
 class ExportLinkAdmin(ReadOnlyAdmin):
-    list_display = ("id", columns.linked("export", _("export")), "created_at", "expires_at")
+    list_display = ("id", columns.link("export", _("export")), "created_at", "expires_at")
     list_select_related = ("export",)
     ids = ("export",)
     fields = ("id", "export", "created_at", "expires_at")
@@ -119,7 +119,7 @@ class ExportLinkAdmin(ReadOnlyAdmin):
 @admin.register(Replay)
 class ReplayAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", "title", OWNER, columns.labelled("kind", _("format"), display.FORMAT_NAMES), "size_bytes"),
+        *("id", "title", OWNER, columns.label("kind", _("format"), display.FORMAT_NAMES), "size_bytes"),
         *(columns.milliseconds("duration_ms", _("length")), "created_at"),
     )
     list_filter = (choice("kind", _("format"), display.FORMAT_NAMES, indexed=False),)
@@ -132,7 +132,7 @@ class ReplayAdmin(ReadOnlyAdmin):
             "title",
             "owner",
             "file_name",
-            columns.labelled("kind", _("format"), display.FORMAT_NAMES),
+            columns.label("kind", _("format"), display.FORMAT_NAMES),
             "path",
         ),
         *("size_bytes", "sha256", columns.milliseconds("duration_ms", _("length")), "created_at"),
@@ -168,7 +168,7 @@ def why_not_sendable(letter: DeadLetter) -> Text:
 class DeadLetterAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", "source_stream", "source_id", "reason", "failed_at", columns.state(_("state"), "state")),
-        columns.linked("handled_by", _("handled by")),
+        columns.link("handled_by", _("handled by")),
     )
     list_filter = (
         choice("state", _("state"), names_of(DeadLetter.State)),

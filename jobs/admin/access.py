@@ -17,7 +17,7 @@ from jobs.admin.forms import secret_page
 from jobs.models import ApiToken, IdempotentAnswer, Identity, SocketTicket
 from jobs.pages.permissions import current_user
 
-USER = columns.linked("user", _("user"))
+USER = columns.link("user", _("user"))
 
 
 def revoke(token: ApiToken, operator: Operator) -> None:

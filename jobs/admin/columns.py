@@ -20,7 +20,7 @@ from jobs.templatetags import pages
 Column = Any
 
 
-def computed(words: Text, **options: Any) -> Callable[[Callable[..., object]], Any]:
+def display(words: Text, **options: Any) -> Callable[[Callable[..., object]], Any]:
     """Make a function of a row a column of a list, or a field of a page."""
     decorated: Callable[[Callable[..., object]], Any] = admin.display(description=cast(str, words), **options)
     return decorated
@@ -29,7 +29,7 @@ def computed(words: Text, **options: Any) -> Callable[[Callable[..., object]], A
 def column(name: str, words: Text, show: Callable[[Any], object]) -> Column:
     """A column that shows one attribute through a function."""
 
-    @computed(words)
+    @display(words)
     def value(row: Any) -> object:
         return show(getattr(row, name))
 
@@ -42,14 +42,14 @@ def state(words: Text, name: str = "status") -> Column:
     return column(name, words, pages.state)
 
 
-def labelled(name: str, words: Text, names: Mapping[str, Text]) -> Column:
+def label(name: str, words: Text, names: Mapping[str, Text]) -> Column:
     return column(name, words, lambda value: names.get(value, value) or NONE)
 
 
-def linked(name: str, words: Text) -> Column:
+def link(name: str, words: Text) -> Column:
     """A foreign key as a link; needs list_select_related."""
 
-    @computed(words)
+    @display(words)
     def link(row: Any) -> SafeString:
         other = getattr(row, name)
         return NONE if other is None else to(type(other), other.pk, _link_text(other))

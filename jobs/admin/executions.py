@@ -28,10 +28,10 @@ from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus
 from jobs.templatetags import pages
 
 STATE = columns.state(_("state"))
-BACKOFF = columns.labelled("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
-ON_LOST = columns.labelled("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
-TRIGGER = columns.labelled("trigger", _("trigger"), display.TRIGGER_NAMES)
-FAILURE = columns.labelled("failure_type", _("failure reason"), display.FAILURE_NAMES)
+BACKOFF = columns.label("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
+ON_LOST = columns.label("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
+TRIGGER = columns.label("trigger", _("trigger"), display.TRIGGER_NAMES)
+FAILURE = columns.label("failure_type", _("failure reason"), display.FAILURE_NAMES)
 
 
 def cancel(run: Execution, operator: Operator) -> None:
@@ -61,12 +61,12 @@ def not_cancellable(run: Execution) -> display.Text:
     return ""
 
 
-@columns.computed(_("run"))
+@columns.display(_("run"))
 def name(run: Execution) -> str:
     return f"{run.task_id} {display.short_id(run.pk)}"
 
 
-@columns.computed(_("triggered by"))
+@columns.display(_("triggered by"))
 def origin(run: Execution) -> SafeString:
     link = source_of(run)
     return (
@@ -105,7 +105,7 @@ class SourceFilter(admin.SimpleListFilter):
 @admin.register(Execution)
 class ExecutionAdmin(ReadOnlyAdmin):
     list_display = (
-        *(name, STATE, TRIGGER, origin, columns.linked("job", _("job")), "role", "worker", "created_at"),
+        *(name, STATE, TRIGGER, origin, columns.link("job", _("job")), "role", "worker", "created_at"),
         *("started_at", "finished_at", FAILURE, "attempt", "retry_count"),
     )
     list_filter = (
@@ -191,7 +191,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
 @admin.register(Attempt)
 class AttemptAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", columns.linked("execution", _("run")), "number", "started_at", "ended_at"),
+        *("id", columns.link("execution", _("run")), "number", "started_at", "ended_at"),
         *(columns.column("outcome", _("outcome"), pages.outcome), FAILURE, "worker"),
     )
     list_filter = (

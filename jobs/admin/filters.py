@@ -68,7 +68,7 @@ class RoleChoice(Choice):
         return queryset if value is None else newest(queryset.filter(role=value))
 
 
-def yes_or_no(column: str, title: Text) -> type[Choice]:
+def boolean_filter(column: str, title: Text) -> type[Choice]:
     return choice(column, title, {"1": _("yes"), "0": _("no")}, lambda value: Q(**{column: value == "1"}))
 
 

@@ -31,15 +31,15 @@ from jobs.states import JOB_LIVE, JobStatus
 # So many of the jobs that an action fits, and of those that it skips, are counted.
 MOST_COUNTED = bulk.MOST + 1
 
-OFFICE = columns.linked("office", _("office"))
+OFFICE = columns.link("office", _("office"))
 STATE = columns.state(_("state"))
-FAILURE = columns.labelled("failure_type", _("failure reason"), display.FAILURE_NAMES)
-ON_FAILURE = columns.labelled(
+FAILURE = columns.label("failure_type", _("failure reason"), display.FAILURE_NAMES)
+ON_FAILURE = columns.label(
     "on_dependency_failure", _("on failed dependency"), display.ON_DEPENDENCY_FAILURE_NAMES
 )
-BACKOFF = columns.labelled("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
-ON_LOST = columns.labelled("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
-TRIGGER = columns.labelled("trigger", _("trigger"), display.TRIGGER_NAMES)
+BACKOFF = columns.label("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
+ON_LOST = columns.label("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
+TRIGGER = columns.label("trigger", _("trigger"), display.TRIGGER_NAMES)
 
 
 def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:
@@ -69,7 +69,7 @@ def job_action(verb: str, label: display.Text, question: Any) -> RowAction:
 @admin.register(Job)
 class JobAdmin(ReadOnlyAdmin):
     list_display = (
-        *("__str__", STATE, "task_id", "role", OFFICE, columns.linked("batch", _("batch")), "created_at"),
+        *("__str__", STATE, "task_id", "role", OFFICE, columns.link("batch", _("batch")), "created_at"),
         *("completed_at", FAILURE, "priority", "urgent", "retry_count"),
     )
     list_filter = (

@@ -14,7 +14,7 @@ from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin
 from jobs.admin.changelist import newest
-from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.filters import boolean_filter, choice
 from jobs.admin.forms import add_refusals, secret_page
 from jobs.admin.links import Link, rows_of
 from jobs.ids import parse_uuid
@@ -23,13 +23,13 @@ from jobs.notifications import creation, webhooks
 from jobs.pages.permissions import actor_of
 from jobs.states import EventType
 
-TYPE = columns.labelled("type", _("event type"), display.EVENT_NAMES)
+TYPE = columns.label("type", _("event type"), display.EVENT_NAMES)
 OF_OFFICE = columns.row_of(Office, "office_id", _("office"))
 OF_JOB = columns.row_of(Job, "job_id", _("job"))
 OF_BATCH = columns.row_of(Batch, "batch_id", _("batch"))
 
 
-@columns.computed(_("by"))
+@columns.display(_("by"))
 def actor(event: Event) -> str:
     return str(event.details.get("actor", "")) or "–"
 
@@ -50,7 +50,7 @@ class EventAdmin(ReadOnlyAdmin):
         return super().search(rows, term)
 
 
-@columns.computed(_("address"))
+@columns.display(_("address"))
 def public_url(webhook: Webhook) -> str:
     return webhook.public_url
 
@@ -102,11 +102,11 @@ class WebhookAdmin(LargeTableAdmin):
 
     form = WebhookForm
     list_display = (
-        *(public_url, "format", columns.linked("office", _("office")), "enabled", "disabled_reason"),
+        *(public_url, "format", columns.link("office", _("office")), "enabled", "disabled_reason"),
         "paused_until",
         "created_at",
     )
-    list_filter = (yes_or_no("enabled", _("enabled")),)
+    list_filter = (boolean_filter("enabled", _("enabled")),)
     list_select_related = ("office",)
     ids = ("office",)
     beginnings = ("url",)
@@ -178,7 +178,7 @@ NOTIFICATION_STATES = {
 @admin.register(Notification)
 class NotificationAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", columns.linked("office", _("office")), columns.linked("webhook", _("webhook")), "address"),
+        *("id", columns.link("office", _("office")), columns.link("webhook", _("webhook")), "address"),
         *("event_id", "attempts", "created_at", "next_at", "sent_at", "gave_up_at"),
     )
     list_filter = (
@@ -212,6 +212,6 @@ class NotificationAdmin(ReadOnlyAdmin):
 
 @admin.register(EventCursor)
 class EventCursorAdmin(ReadOnlyAdmin):
-    list_display = (columns.linked("office", _("office")), "event_id")
+    list_display = (columns.link("office", _("office")), "event_id")
     list_select_related = ("office",)
     fields = ("office", "event_id")

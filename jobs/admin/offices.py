@@ -15,7 +15,7 @@ from jobs import activity, display, office_config, office_deletion
 from jobs.admin import columns
 from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin, SmallTableAdmin
-from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.filters import boolean_filter, choice
 from jobs.admin.links import Link, rows_of
 from jobs.errors import Invalid
 from jobs.members import refuse_ownerless
@@ -96,7 +96,7 @@ def patch_of(data: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
     return {SETTINGS[name]: data[name] for name in columns if name in SETTINGS}
 
 
-def replacing(patch: dict[str, Any], office: Office) -> dict[str, Any]:
+def replacement_patch(patch: dict[str, Any], office: Office) -> dict[str, Any]:
     """A merge patch keeps entries that it does not name, so it sets removed roles to null."""
     before = office_config.config_of(office)
     return {
@@ -111,7 +111,7 @@ def replacing(patch: dict[str, Any], office: Office) -> dict[str, Any]:
 class OfficeAdmin(SmallTableAdmin):
     form = OfficeForm
     list_display = ("name", "max_concurrent_jobs", "paused", "created_at")
-    list_filter = (yes_or_no("paused", _("paused")),)
+    list_filter = (boolean_filter("paused", _("paused")),)
     search_fields = ("name",)
     ordering = ("name", "id")
     readonly_fields = ("id", "created_at")
@@ -172,7 +172,7 @@ class OfficeAdmin(SmallTableAdmin):
                 Office.objects.filter(pk=obj.pk).update(**basics)
                 activity.record(Act.OFFICE_CHANGED, office=obj.pk, actor=actor, **basics)
         if patch := patch_of(data, form.changed_data):
-            replacement = replacing(patch, Office.objects.get(pk=obj.pk))
+            replacement = replacement_patch(patch, Office.objects.get(pk=obj.pk))
             office_config.change(obj.pk, replacement, actor=actor)
 
     def delete_model(self, request: HttpRequest, obj: Office) -> None:
@@ -182,8 +182,8 @@ class OfficeAdmin(SmallTableAdmin):
 @admin.register(Membership)
 class MembershipAdmin(LargeTableAdmin):
     list_display = (
-        *("id", columns.linked("user", _("user")), columns.linked("office", _("office"))),
-        columns.labelled("role", _("role"), display.MEMBER_ROLE_NAMES),
+        *("id", columns.link("user", _("user")), columns.link("office", _("office"))),
+        columns.label("role", _("role"), display.MEMBER_ROLE_NAMES),
     )
     list_filter = (choice("role", _("role"), display.MEMBER_ROLE_NAMES),)
     list_select_related = ("user", "office")
@@ -223,9 +223,9 @@ class MembershipAdmin(LargeTableAdmin):
 @admin.register(Activity)
 class ActivityAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", "at", "actor", columns.labelled("surface", _("surface"), display.SURFACE_NAMES)),
-        columns.labelled("act", _("what happened"), display.ACT_NAMES),
-        *(columns.linked("office", _("office")), columns.linked("owner", _("owner"))),
+        *("id", "at", "actor", columns.label("surface", _("surface"), display.SURFACE_NAMES)),
+        columns.label("act", _("what happened"), display.ACT_NAMES),
+        *(columns.link("office", _("office")), columns.link("owner", _("owner"))),
     )
     list_select_related = ("office", "owner")
     ids = ("office", "owner")

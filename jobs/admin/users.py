@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.admin import columns
 from jobs.admin.base import ReadOnlyAdmin, SmallTableAdmin
-from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.filters import boolean_filter, choice
 from jobs.admin.links import NONE, Link, rows_of
 from jobs.models import ApiToken, Membership
 from jobs.pages.permissions import current_user
@@ -31,9 +31,9 @@ class OperatorsUserAdmin(SmallTableAdmin, UserAdmin):  # type: ignore[type-arg]
 
     list_display = ("username", "email", "is_active", "is_staff", "is_superuser", "last_login")
     list_filter = (
-        yes_or_no("is_active", _("active")),
-        yes_or_no("is_staff", _("staff")),
-        yes_or_no("is_superuser", _("superuser")),
+        boolean_filter("is_active", _("active")),
+        boolean_filter("is_staff", _("staff")),
+        boolean_filter("is_superuser", _("superuser")),
     )
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -68,7 +68,7 @@ class OperatorsGroupAdmin(GroupAdmin):
         return current_user(request).is_superuser
 
 
-@columns.computed(_("row"))
+@columns.display(_("row"))
 def row(entry: LogEntry) -> SafeString:
     try:
         address = entry.get_admin_url()
@@ -77,7 +77,7 @@ def row(entry: LogEntry) -> SafeString:
     return format_html('<a href="{}">{}</a>', address, entry.object_repr) if address else NONE
 
 
-@columns.computed(_("change"))
+@columns.display(_("change"))
 def change_text(entry: LogEntry) -> str:
     return str(entry.get_change_message()) or "–"
 
@@ -90,7 +90,7 @@ ACTION = columns.column("action_flag", _("action"), lambda flag: FLAG_NAMES.get(
 class LogEntryAdmin(ReadOnlyAdmin):
     """The log of actions in the admin, with their reasons. Actions on jobs are in the jobs' events too."""
 
-    list_display = ("action_time", columns.linked("user", _("by")), ACTION, "content_type", row, change_text)
+    list_display = ("action_time", columns.link("user", _("by")), ACTION, "content_type", row, change_text)
     list_filter = (choice("action_flag", _("action"), FLAG_NAMES, indexed=False),)
     list_select_related = ("user", "content_type")
     people = ("user",)

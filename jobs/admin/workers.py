@@ -15,12 +15,12 @@ from jobs.admin.links import Link
 from jobs.models import Counter, PausedRole, ServedRole, TaskLimit, Worker
 
 
-@columns.computed(_("online"), boolean=True)
+@columns.display(_("online"), boolean=True)
 def online(worker: Worker) -> bool:
     return workers.is_online(worker, timezone.now())
 
 
-@columns.computed(_("roles"))
+@columns.display(_("roles"))
 def roles(worker: Worker) -> str:
     return ", ".join(worker.roles) or "–"
 

@@ -24,7 +24,7 @@ from jobs import catalogue
 from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import SmallTableAdmin
-from jobs.admin.filters import yes_or_no
+from jobs.admin.filters import boolean_filter
 from jobs.errors import Conflict
 from jobs.known_tasks import UnknownTask
 from scheduler.pages.times import language
@@ -109,7 +109,7 @@ def in_words(crontab: CrontabSchedule) -> str:
     return f"{words.cron_in_words(rule, language())} ({crontab.timezone})"
 
 
-@columns.computed(_("when"))
+@columns.display(_("when"))
 def when(task: PeriodicTask) -> str:
     return in_words(task.crontab) if task.crontab else str(task.interval or task.solar or task.clocked or "–")
 
@@ -143,7 +143,7 @@ class OperatorsPeriodicTaskAdmin(SmallTableAdmin, PeriodicTaskAdmin):  # type: i
     change_form_template = SmallTableAdmin.change_form_template
     lists_deleted_rows = True
     list_display = ("name", "enabled", when, TASK, "last_run_at", "total_run_count")
-    list_filter = (yes_or_no("enabled", _("enabled")), yes_or_no("one_off", _("one time only")))
+    list_filter = (boolean_filter("enabled", _("enabled")), boolean_filter("one_off", _("one time only")))
     search_fields = ("name", "task")
     fieldsets = (
         (None, {"fields": ("name", "regtask", "task", "enabled", "description")}),
@@ -219,7 +219,7 @@ class TimingAdmin(SmallTableAdmin):
 
 @admin.register(CrontabSchedule)
 class OperatorsCrontabAdmin(TimingAdmin):
-    list_display = (columns.computed(_("in words"))(in_words), "__str__")
+    list_display = (columns.display(_("in words"))(in_words), "__str__")
     list_display_links = list_display
 
 

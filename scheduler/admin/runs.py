@@ -50,9 +50,9 @@ class WorkflowRunAdmin(ReadOnlyAdmin):
     list_display = (
         *(
             "scheduled_time",
-            columns.linked("workflow", _("workflow")),
+            columns.link("workflow", _("workflow")),
             STATE,
-            columns.linked("batch", _("batch")),
+            columns.link("batch", _("batch")),
         ),
         *("executed_at", "ended_at", "retry_count", "error_message"),
     )
@@ -105,7 +105,7 @@ class WorkflowRunAdmin(ReadOnlyAdmin):
 class WorkflowRunStartAdmin(ReadOnlyAdmin):
     list_display = (
         "id",
-        columns.linked("run", _("run")),
+        columns.link("run", _("run")),
         "number",
         STATE,
         "started_at",

@@ -16,7 +16,7 @@ from jobs.access import operated_offices
 from jobs.admin import columns, links
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin, SmallTableAdmin
-from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.filters import boolean_filter, choice
 from jobs.admin.forms import MaskedForm, add_refusals
 from jobs.admin.links import Link, rows_of
 from jobs.display import short_id
@@ -103,7 +103,7 @@ class ScheduleForm(MaskedForm):
             check_rule({name: values[name] for name in TIMING}, database_now())
 
 
-@columns.computed(_("in words"))
+@columns.display(_("in words"))
 def in_words(schedule: Schedule) -> str:
     try:
         return words.rule_in_words(schedule.rule, language())
@@ -111,7 +111,7 @@ def in_words(schedule: Schedule) -> str:
         return "–"
 
 
-@columns.computed(_("state"))
+@columns.display(_("state"))
 def state(schedule: Schedule) -> SafeString:
     return pages.badge(display.schedule_label(schedule))
 
@@ -126,9 +126,9 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
     form = ScheduleForm
     list_display = (
         *("name", "task_id", in_words, state, "next_run_at", "last_run_at"),
-        columns.linked("owner", _("owner")),
+        columns.link("owner", _("owner")),
     )
-    list_filter = (yes_or_no("enabled", _("enabled")), choice("kind", _("schedule type"), display.KINDS))
+    list_filter = (boolean_filter("enabled", _("enabled")), choice("kind", _("schedule type"), display.KINDS))
     search_fields = ("name", "task_id")
     readonly_fields = FACTS
     list_select_related = ("owner",)
@@ -209,7 +209,7 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
 
 @admin.register(Occurrence)
 class OccurrenceAdmin(ReadOnlyAdmin):
-    list_display = ("due_at", columns.linked("schedule", _("schedule")), OUTCOME, REASON, RUN, "decided_at")
+    list_display = ("due_at", columns.link("schedule", _("schedule")), OUTCOME, REASON, RUN, "decided_at")
     list_filter = (
         choice(
             "outcome",

@@ -62,7 +62,7 @@ def with_paths(errors: FieldErrors) -> list[ErrorText]:
     return [ErrorText("in_field", field=path, text=text) for path, texts in errors.items() for text in texts]
 
 
-@columns.computed(_("in words"))
+@columns.display(_("in words"))
 def in_words(workflow: Workflow) -> str:
     return words.config_in_words(recurrence.read(workflow.schedule_config), language())
 
@@ -80,7 +80,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
     form = WorkflowForm
     list_display = (
         "name",
-        columns.linked("office", _("office")),
+        columns.link("office", _("office")),
         columns.state(_("state")),
         in_words,
         "updated_at",

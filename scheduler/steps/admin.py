@@ -25,9 +25,9 @@ from scheduler.steps.states import NO_OPERATION, Direction, QueueState, operatio
 
 STATE = columns.column("state", _("state"), lambda state: pages.badge(labels.STATE_LABELS[state]))
 STATE_NAMES = {state: label.name for state, label in labels.STATE_LABELS.items()}
-DIRECTION = columns.labelled("operation_direction", _("direction"), labels.DIRECTION_NAMES)
-TYPE = columns.labelled("type", _("event"), labels.EVENT_NAMES)
-QUEUE = columns.linked("queue", _("step queue"))
+DIRECTION = columns.label("operation_direction", _("direction"), labels.DIRECTION_NAMES)
+TYPE = columns.label("type", _("event"), labels.EVENT_NAMES)
+QUEUE = columns.link("queue", _("step queue"))
 
 
 def why_not_run(queue: StepQueue) -> Text:
@@ -46,8 +46,8 @@ class StepQueueAdmin(ReadOnlyAdmin):
     list_display = (
         "queue_id",
         "name",
-        columns.linked("owner", _("owner")),
-        columns.linked("office", _("office")),
+        columns.link("owner", _("owner")),
+        columns.link("office", _("office")),
         STATE,
         DIRECTION,
         "job_number",
