@@ -86,13 +86,13 @@ class Console(BaseCommand):
                 code = options["act"](options)
             self.stdout.flush()
         except Complaint as complaint:
-            code = self.complain(str(complaint), complaint.code)
+            code = self.write_error(str(complaint), complaint.code)
         except Refused as refused:
-            code = self.complain(str(refused), NOT_ALL)
+            code = self.write_error(str(refused), NOT_ALL)
         except (DatabaseError, InterfaceError) as error:
-            code = self.complain(f"The database does not answer: {first_line(error)}", NOT_ALL)
+            code = self.write_error(f"The database does not answer: {first_line(error)}", NOT_ALL)
         except KeyboardInterrupt:
-            code = self.complain("Interrupted: what was changed until now stays changed.", INTERRUPTED)
+            code = self.write_error("Interrupted: what was changed until now stays changed.", INTERRUPTED)
         except BrokenPipeError:
             # `| head` has read enough; Python would raise once more when it exits.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -100,7 +100,7 @@ class Console(BaseCommand):
         if code:
             raise SystemExit(code)
 
-    def complain(self, text: str, code: int) -> int:
+    def write_error(self, text: str, code: int) -> int:
         self.stderr.write(on_one_line(text))
         return code
 
@@ -127,12 +127,12 @@ class Console(BaseCommand):
 def add_author(parser: CommandParser) -> None:
     parser.add_argument(
         "--actor",
-        type=no_longer_than(LONGEST_ACTOR),
+        type=limited_text(LONGEST_ACTOR),
         default=login_name(),
         help="who does it, for the activity log (default: %(default)s)",
     )
     parser.add_argument(
-        "--reason", type=no_longer_than(LONGEST_REASON), default="", help="why, for the activity log"
+        "--reason", type=limited_text(LONGEST_REASON), default="", help="why, for the activity log"
     )
 
 
@@ -154,7 +154,7 @@ def login_name() -> str:
         return f"cli:{os.getuid()}"
 
 
-def no_longer_than(most: int) -> Callable[[str], str]:
+def limited_text(most: int) -> Callable[[str], str]:
     def check(text: str) -> str:
         if len(text) > most:
             raise ArgumentTypeError(f"has {len(text)} characters, more than {most}")
@@ -208,7 +208,7 @@ def add_roles(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def several(parser: argparse.ArgumentParser, name: str, allowed: Sequence[str], help: str) -> None:
+def add_choices(parser: argparse.ArgumentParser, name: str, allowed: Sequence[str], help: str) -> None:
     """Add an option that takes several of the allowed words, with commas or repeated."""
     parser.add_argument(
         name,

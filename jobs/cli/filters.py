@@ -13,7 +13,7 @@ from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from jobs.cli.command import Complaint, add_roles, several
+from jobs.cli.command import Complaint, add_roles, add_choices
 from jobs.models import Job, Office
 from jobs.selection import in_states, narrow
 from jobs.states import JOB_ENDED, TRIGGERS_OF_JOBS, FailureType, JobStatus
@@ -29,13 +29,13 @@ FILTERS = ("office", "status", "role", "task", "trigger", "batch", "failure", "s
 
 
 def add_filters(parser: CommandParser) -> None:
-    several(parser, "--status", JobStatus.values, "states")
+    add_choices(parser, "--status", JobStatus.values, "states")
     parser.add_argument("--office", help="an office, by its id or its exact name")
     add_roles(parser)
     parser.add_argument("--task", metavar="TASK_ID", help="a Task")
-    several(parser, "--trigger", list(map(str, TRIGGERS_OF_JOBS)), "what caused them")
+    add_choices(parser, "--trigger", list(map(str, TRIGGERS_OF_JOBS)), "what caused them")
     parser.add_argument("--batch", type=UUID, metavar="ID", help="a batch")
-    several(parser, "--failure", FailureType.values, "kinds of failure")
+    add_choices(parser, "--failure", FailureType.values, "kinds of failure")
     add_since(parser)
 
 
@@ -71,7 +71,7 @@ def are_given(options: dict[str, Any], filters: Sequence[str] = FILTERS) -> bool
     return any(options.get(name) for name in filters)
 
 
-def matching(options: dict[str, Any]) -> QuerySet[Job]:
+def matching_jobs(options: dict[str, Any]) -> QuerySet[Job]:
     jobs = of_office(created_since(Job.objects.all(), options), options)
     if options["status"]:
         jobs = jobs.filter(in_states(options["status"]))

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
-from jobs.cli.command import add_roles, several
+from jobs.cli.command import add_choices, add_roles
 from jobs.cli.filters import add_since, created_since, of_office
 from jobs.cli.format import (
     as_text,
@@ -44,17 +44,17 @@ NAME_WIDTH, MESSAGE_WIDTH = 24, 60
 
 
 def add_filters(parser: CommandParser) -> None:
-    several(parser, "--status", ExecutionStatus.values, "states")
+    add_choices(parser, "--status", ExecutionStatus.values, "states")
     parser.add_argument("--office", help="an office, by its id or its exact name")
     add_roles(parser)
     parser.add_argument("--task", metavar="TASK_ID", help="a Task")
-    several(parser, "--trigger", Trigger.values, "triggers")
+    add_choices(parser, "--trigger", Trigger.values, "triggers")
     parser.add_argument("--schedule", type=UUID, metavar="ID", help="those that a schedule started")
     parser.add_argument("--worker", metavar="NAME", help="the worker that runs them, or ran them last")
     add_since(parser)
 
 
-def matching(options: dict[str, Any]) -> QuerySet[Execution]:
+def matching_executions(options: dict[str, Any]) -> QuerySet[Execution]:
     executions = of_office(created_since(Execution.objects.all(), options), options)
     if options["schedule"]:
         executions = executions.filter(trigger=Trigger.SCHEDULE, source=str(options["schedule"]))

@@ -38,7 +38,7 @@ def add_filters(parser: CommandParser) -> None:
     add_since(parser)
 
 
-def matching(options: dict[str, Any]) -> QuerySet[Schedule]:
+def matching_schedules(options: dict[str, Any]) -> QuerySet[Schedule]:
     schedules = Schedule.objects.select_related("owner")
     if options["status"]:
         schedules = schedules.filter(enabled=options["status"] == ENABLED)

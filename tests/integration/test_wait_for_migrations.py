@@ -9,7 +9,11 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobs.management.commands.wait_for_migrations import join_names, missing, wait_messages
+from jobs.management.commands.wait_for_migrations import (
+    describe_missing_migrations,
+    join_names,
+    wait_messages,
+)
 from tests.workers import ROOT, database_url
 
 
@@ -49,10 +53,10 @@ def test_an_unreachable_database_is_named_and_the_command_is_not_run():
 
 @pytest.mark.django_db
 def test_missing_migrations_are_named():
-    assert missing() == ""
+    assert describe_missing_migrations() == ""
     newest = MigrationRecorder.Migration.objects.filter(app="jobs").order_by("name").last()
     newest.delete()
-    assert missing() == f"Waiting for migrations, 1 in all: jobs.{newest.name}"
+    assert describe_missing_migrations() == f"Waiting for migrations, 1 in all: jobs.{newest.name}"
     assert not connection.needs_rollback
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.cli.command import no_longer_than, one_of, whole_number
+from jobs.cli.command import limited_text, one_of, whole_number
 from jobs.cli.filters import first_id_since, since
 from jobs.cli.format import cut, pairs, plain, section, table
 from jobs.display import on_one_line, width
@@ -83,6 +83,6 @@ def test_options_of_numbers_and_texts_have_limits():
     for text in ("0", "11", "x", ""):
         with pytest.raises(ArgumentTypeError):
             whole_number(1, 10)(text)
-    assert no_longer_than(3)("abc") == "abc"
+    assert limited_text(3)("abc") == "abc"
     with pytest.raises(ArgumentTypeError, match="more than 3"):
-        no_longer_than(3)("abcd")
+        limited_text(3)("abcd")

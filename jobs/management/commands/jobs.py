@@ -57,7 +57,7 @@ class Command(Console):
         return parser
 
     def show_list(self, options: dict[str, Any]) -> int:
-        ordered = filters.newest_first(filters.matching(options), options)
+        ordered = filters.newest_first(filters.matching_jobs(options), options)
         jobs = list(ordered.select_related("execution", "office")[: options["limit"] + 1])
         more, jobs = len(jobs) > options["limit"], jobs[: options["limit"]]
         self.show_rows({"results": serialize.jobs_json(jobs), "more": more}, format.rows(jobs), "job")
@@ -97,7 +97,7 @@ def select(options: dict[str, Any]) -> tuple[QuerySet[Job], list[UUID]]:
         return named.jobs, named.missing
     if not filtered and not options["all"]:
         raise Complaint("Give ids or a filter; --all selects every job.")
-    return filters.matching(options), []
+    return filters.matching_jobs(options), []
 
 
 def action_of(verb: str, options: dict[str, Any]) -> Action:

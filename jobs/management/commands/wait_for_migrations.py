@@ -29,7 +29,9 @@ class Command(BaseCommand):
         parser.add_argument("command", nargs=REMAINDER, help="the command to run then")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for message in wait_messages(missing, until=time.monotonic() + options["seconds"], pause=time.sleep):
+        for message in wait_messages(
+            describe_missing_migrations, until=time.monotonic() + options["seconds"], pause=time.sleep
+        ):
             self.stderr.write(message)
         connection.close()
         if command := without_dashes(options["command"]):
@@ -57,7 +59,7 @@ def wait_messages(
         pause(EVERY_SECONDS)
 
 
-def missing() -> str:
+def describe_missing_migrations() -> str:
     """A description; empty when nothing is missing."""
     try:
         executor = MigrationExecutor(connection)

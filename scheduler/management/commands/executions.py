@@ -39,7 +39,11 @@ class Command(Console):
 
     def show_list(self, options: dict[str, Any]) -> int:
         # Ids grow with time.
-        matching = executions.matching(options).order_by("-pk").prefetch_related(shapes.attempts_of_lists())
+        matching = (
+            executions.matching_executions(options)
+            .order_by("-pk")
+            .prefetch_related(shapes.attempts_of_lists())
+        )
         page = list(matching[: options["limit"] + 1])
         more, page = len(page) > options["limit"], page[: options["limit"]]
         document = {"results": shapes.executions_json(page), "more": more}
@@ -96,5 +100,5 @@ def select(options: dict[str, Any]) -> tuple[list[Execution], list[UUID]]:
         return list(runs.values()), [key for key in dict.fromkeys(options["ids"]) if key not in runs]
     if not filtered and not options["all"]:
         raise Complaint("Name Executions or use a filter; --all means every live Execution.")
-    live = executions.matching(options).filter(status__in=EXECUTION_LIVE)
+    live = executions.matching_executions(options).filter(status__in=EXECUTION_LIVE)
     return list(live.only("id", "status", "office_id").order_by("pk")), []

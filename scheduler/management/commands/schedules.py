@@ -65,7 +65,7 @@ class Command(Console):
 
     def show_list(self, options: dict[str, Any]) -> int:
         # Ids grow with time.
-        page = list(output.matching(options).order_by("-pk")[: options["limit"] + 1])
+        page = list(output.matching_schedules(options).order_by("-pk")[: options["limit"] + 1])
         more, page = len(page) > options["limit"], page[: options["limit"]]
         document = {"results": [shapes.schedule_json(schedule) for schedule in page], "more": more}
         self.show_rows(document, output.rows(page), "schedule")
@@ -132,4 +132,4 @@ def select(options: dict[str, Any]) -> tuple[list[Schedule], list[str]]:
         return output.by_name(options["schedules"])
     if not filtered and not options["all"]:
         raise Complaint("Name schedules or use a filter; --all means every schedule.")
-    return list(output.matching(options).order_by("pk")), []
+    return list(output.matching_schedules(options).order_by("pk")), []
