@@ -44,7 +44,7 @@ class NewPasswordView(views.PasswordResetConfirmView):
 View = Callable[..., HttpResponseBase]
 
 
-def _only_with_mail(view: View) -> View:
+def _require_mail(view: View) -> View:
     @wraps(view)
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not settings.DURE_MAIL_IS_SET:
@@ -54,7 +54,7 @@ def _only_with_mail(view: View) -> View:
     return never_cache(wrapper)
 
 
-def _throttled(view: View) -> View:
+def _throttle(view: View) -> View:
     @wraps(view)
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method == "POST":
@@ -66,5 +66,5 @@ def _throttled(view: View) -> View:
     return wrapper
 
 
-request_reset = _only_with_mail(_throttled(RequestView.as_view()))
-new_password = _only_with_mail(NewPasswordView.as_view())
+request_reset = _require_mail(_throttle(RequestView.as_view()))
+new_password = _require_mail(NewPasswordView.as_view())

@@ -21,7 +21,7 @@ def too_many(wait: float) -> HttpResponse:
     return HttpResponse(f"{text}\n", status=429, content_type="text/plain", headers=headers)
 
 
-def throttled(view: View) -> View:
+def throttle(view: View) -> View:
     """Decorates a view that takes `username` and a password by POST: 429 after too many attempts."""
 
     @wraps(view)

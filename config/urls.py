@@ -10,7 +10,7 @@ from config.api import DocsView, ProblemKindView, SchemaView
 from config.oidc import views as oidc
 from config.password_reset import new_password, request_reset
 from config.preferences import set_preferences
-from config.signin import throttled
+from config.signin import throttle
 from config.signin_pages import SignInView, SignOutView
 from jobs.api.socket_tickets import TicketView
 
@@ -19,7 +19,7 @@ admin.autodiscover()
 urlpatterns = [
     # Browsers request it on pages without an icon of their own, such as the admin's.
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
-    path("login", throttled(SignInView.as_view()), name="login"),
+    path("login", throttle(SignInView.as_view()), name="login"),
     path("login/oidc", oidc.start, name="oidc"),
     path("login/oidc/callback", oidc.callback),
     path("logout", SignOutView.as_view(), name="logout"),
@@ -27,7 +27,7 @@ urlpatterns = [
     path("password/new/<uidb64>/<token>", new_password, name="password_new"),
     path("language", set_language, name="set_language"),
     path("preferences", set_preferences, name="set_preferences"),
-    path("admin/login/", throttled(admin.site.login)),
+    path("admin/login/", throttle(admin.site.login)),
     path("admin/", admin.site.urls),
     path("api/schema", SchemaView.as_view(), name="schema"),
     path("api/docs", DocsView.as_view(url_name="schema"), name="docs"),

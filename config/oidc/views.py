@@ -35,7 +35,7 @@ def start(request: HttpRequest) -> HttpResponse:
     try:
         return provider.start(request)
     except provider.SignInFailed as failed:
-        return _refused(request, str(failed))
+        return _refuse(request, str(failed))
 
 
 @require_safe
@@ -47,9 +47,9 @@ def callback(request: HttpRequest) -> HttpResponse:
         claims = provider.finish(request)
         user = identities.user_of(settings.DURE_OIDC_ISSUER, claims)
     except provider.SignInFailed as failed:
-        return _refused(request, str(failed))
+        return _refuse(request, str(failed))
     except Refused as refused:
-        return _refused(request, str(refused), str(refused.text))
+        return _refuse(request, str(refused), str(refused.text))
     login(request, user, backend=BACKEND)
     request.session[BY_PROVIDER] = True
     safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
@@ -61,7 +61,7 @@ def _require_provider() -> None:
         raise Http404
 
 
-def _refused(request: HttpRequest, reason: str, text: str = "") -> HttpResponse:
+def _refuse(request: HttpRequest, reason: str, text: str = "") -> HttpResponse:
     log.warning("single sign-on failed: %s", reason)
     messages.error(
         request, text or _("The sign-in by your organisation failed. Try again, or ask an operator.")

@@ -98,18 +98,18 @@ def _upload(request: Request) -> "tuple[UploadedFile[Any], str]":
     files, fields = request.FILES, request.POST
     unknown = sorted({*files, *fields} - {"file", "title"})
     if unknown:
-        raise _wrong(unknown[0][:100], "There is no such field; the fields are: file, title.")
+        raise _invalid_field(unknown[0][:100], "There is no such field; the fields are: file, title.")
     if len(files.getlist("file")) != 1:
-        raise _wrong("file", "Send exactly one file, as multipart/form-data.")
+        raise _invalid_field("file", "Send exactly one file, as multipart/form-data.")
     title = fields.get("title", "")
     if len(title) > replays.MAX_TITLE:
-        raise _wrong("title", f"At most {replays.MAX_TITLE} characters.")
+        raise _invalid_field("title", f"At most {replays.MAX_TITLE} characters.")
     file = files["file"]
     assert isinstance(file, UploadedFile)  # noqa: S101 (what Django's parser makes)
     return file, title
 
 
-def _wrong(name: str, message: str) -> Problem:
+def _invalid_field(name: str, message: str) -> Problem:
     return Problem(400, "invalid", f"{name}: {message}", errors={name: [message]})
 
 

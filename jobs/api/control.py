@@ -16,7 +16,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read
-from jobs.api.views import OPERATOR, JobView, OfficeView, accepted, batch_address, job_address
+from jobs.api.views import OPERATOR, JobView, OfficeView, accepted_response, batch_address, job_address
 from jobs.api_model import JSON, WHOLE, ApiIn, ApiOut, Omittable, Uuid
 from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
 from jobs.errors import Conflict
@@ -43,8 +43,8 @@ class ReasonView(JobView):
         reason = read(ReasonIn, self.request.data).reason or ""
         return self.job(office), reason
 
-    def accepted(self, job: Job) -> Response:
-        return accepted(current_json(job.id), job_address(self.request, job.office_id, job.id))
+    def accepted_response(self, job: Job) -> Response:
+        return accepted_response(current_json(job.id), job_address(self.request, job.office_id, job.id))
 
 
 class RetryView(ReasonView):
@@ -67,7 +67,7 @@ class RetryView(ReasonView):
         job, reason = self.read()
         if not lifecycle.retry(job.office_id, [job.id], actor=self.actor(), reason=reason).count:
             raise retries.refusal(job)
-        return self.accepted(job)
+        return self.accepted_response(job)
 
 
 class CancelView(ReasonView):
@@ -93,7 +93,7 @@ class CancelView(ReasonView):
         answer = lifecycle.cancel(job.office_id, [job.id], actor=self.actor(), reason=reason)
         if not answer.total:
             raise ended_conflict(job)
-        return self.accepted(job)
+        return self.accepted_response(job)
 
 
 def _states(value: object) -> list[str]:
@@ -158,7 +158,7 @@ class CancelAllView(OfficeView):
         )
         answer = cancel_matching(office.id, selection, actor=self.actor(), reason=data.reason or "")
         jobs = request.build_absolute_uri(f"/api/offices/{office_id}/jobs")
-        return accepted(
+        return accepted_response(
             CancelledOut.write(answer), batch_address(request, office_id, batch) if batch else jobs
         )
 

@@ -49,7 +49,7 @@ def job_address(request: Request, office_id: UUID, job_id: UUID) -> str:
     return request.build_absolute_uri(f"/api/offices/{office_id}/jobs/{job_id}")
 
 
-def accepted(data: Any, location: str) -> Response:
+def accepted_response(data: Any, location: str) -> Response:
     """202 with the URL of the object."""
     return Response(data, status=202, headers={"Location": location})
 

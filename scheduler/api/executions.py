@@ -23,7 +23,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.reading import read
-from jobs.api.views import OPERATOR, accepted
+from jobs.api.views import OPERATOR, accepted_response
 from jobs.api_model import ApiIn, ApiOut, Object
 from jobs.errors import Conflict
 from jobs.keyset import NewestOfParts
@@ -72,7 +72,7 @@ class RunTaskView(GenericAPIView[Execution]):
         args = read(RunIn, request.data).args
         execution = run_task(task_id, args, owner_id=user_of(request).pk)
         location = request.build_absolute_uri(f"/api/executions/{execution}")
-        return accepted({"execution_id": str(execution)}, location)
+        return accepted_response({"execution_id": str(execution)}, location)
 
 
 class ExecutionFilter(filters.FilterSet):  # type: ignore[misc]
@@ -164,6 +164,6 @@ class CancelExecutionView(ExecutionView):
         elif engine.cancel_execution(execution.id) is None:
             raise Conflict("ended", status=execution.status)
         execution.refresh_from_db()
-        return accepted(
+        return accepted_response(
             shapes.execution_json(execution), request.build_absolute_uri(f"/api/executions/{execution_id}")
         )

@@ -22,7 +22,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read
-from jobs.api.views import OPERATOR, accepted
+from jobs.api.views import OPERATOR, accepted_response
 from jobs.api_model import ApiIn, Omittable, Uuid
 from jobs.models import Job
 from jobs.states import MemberRole
@@ -108,7 +108,7 @@ class ResumeRunView(RunView):
         """Retry the failed and cancelled steps of a run. Steps that succeeded are kept."""
         run = self.run(OPERATOR)
         resumed = runs.resume(run.id, actor=user_of(request).get_username(), now=database_now())
-        return accepted(WorkflowRunOut.write(resumed), _run_url(request, resumed))
+        return accepted_response(WorkflowRunOut.write(resumed), _run_url(request, resumed))
 
 
 @extend_schema(tags=["workflows"])
@@ -123,7 +123,7 @@ class CancelRunView(RunView):
         """Cancel a run in progress. It ends once its running steps have stopped, and is not retried."""
         run = self.run(OPERATOR)
         cancelled = runs.cancel(run.id, actor=user_of(request).get_username(), now=database_now())
-        return accepted(WorkflowRunOut.write(cancelled), _run_url(request, cancelled))
+        return accepted_response(WorkflowRunOut.write(cancelled), _run_url(request, cancelled))
 
 
 @extend_schema(tags=["workflows"])
@@ -164,7 +164,7 @@ class ExecuteView(GenericAPIView[Any]):
         workflow_for(user, workflow_id, OPERATOR)
         now = database_now()
         run = runs.run_now(workflow_id, user_id=user.pk, now=now, run_input=values.input)
-        return accepted(WorkflowRunOut.write(run), _run_url(request, run))
+        return accepted_response(WorkflowRunOut.write(run), _run_url(request, run))
 
 
 def _run_url(request: Request, run: WorkflowRun) -> str:

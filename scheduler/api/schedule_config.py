@@ -37,16 +37,16 @@ def config(title: str, mode: str, **fields: JSON) -> JSON:
     }
 
 
-def recurring(title: str, pattern: str, **fields: JSON) -> list[JSON]:
+def recurring_configs(title: str, pattern: str, **fields: JSON) -> list[JSON]:
     """The configs of a pattern: with one time of the day, and with several."""
     several = {"type": "array", "items": TIME, "minItems": 1, "maxItems": MAX_TIMES}
     return [
-        _recurring(title, pattern, time=TIME, **fields),
-        _recurring(f"{title}, at several times", pattern, times=several, **fields),
+        _recurring_config(title, pattern, time=TIME, **fields),
+        _recurring_config(f"{title}, at several times", pattern, times=several, **fields),
     ]
 
 
-def _recurring(title: str, pattern: str, **fields: JSON) -> JSON:
+def _recurring_config(title: str, pattern: str, **fields: JSON) -> JSON:
     described = config(title, "recurring", pattern={"type": "string", "enum": [pattern]}, **fields)
     described["properties"] |= {
         "timezone": {"type": "string", "minLength": 1, "default": "Asia/Seoul"},
@@ -61,9 +61,9 @@ SCHEDULE_CONFIG: JSON = {
         config("at once", "immediate"),
         config("later", "delayed", delay_seconds=DELAY),
         config("at a set time", "scheduled", at=AT),
-        *recurring("daily", "daily"),
-        *recurring("weekly", "weekly", days_of_week=DAYS_OF_WEEK),
-        *recurring(
+        *recurring_configs("daily", "daily"),
+        *recurring_configs("weekly", "weekly", days_of_week=DAYS_OF_WEEK),
+        *recurring_configs(
             "every n-th week",
             "weekly",
             days_of_week=DAYS_OF_WEEK,
@@ -74,6 +74,6 @@ SCHEDULE_CONFIG: JSON = {
                 "description": "A day of the first week. Nothing runs before it.",
             },
         ),
-        *recurring("monthly", "monthly", day_of_month=DAY_OF_MONTH),
+        *recurring_configs("monthly", "monthly", day_of_month=DAY_OF_MONTH),
     ],
 }

@@ -145,7 +145,7 @@ def unavailable(code: str, detail: str, *, after: int) -> ProblemDetails:
     return ProblemDetails(503, code, detail, headers={"Retry-After": str(after)})
 
 
-def throttled(seconds: float) -> ProblemDetails:
+def too_many_requests(seconds: float) -> ProblemDetails:
     wait = max(1, math.ceil(seconds))
     return ProblemDetails(
         429, "throttled", f"Too many requests; try again in {wait} s.", headers={"Retry-After": str(wait)}
@@ -163,7 +163,7 @@ def _status_of(error: verb_errors.Refused) -> int:
 
 def _from_drf(error: api_errors.APIException) -> ProblemDetails:
     if isinstance(error, api_errors.Throttled):
-        return throttled(getattr(error, "wait", None) or 1)
+        return too_many_requests(getattr(error, "wait", None) or 1)
     headers = {}
     if auth_header := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = auth_header
@@ -203,4 +203,4 @@ def _from_database(error: OperationalError | InterfaceError) -> ProblemDetails:
 def _count_failed_authentication(problem: ProblemDetails, request: Any) -> ProblemDetails:
     """Counts requests without valid credentials, to limit guessing of tokens."""
     wait = throttling.count_unauthorized(request)
-    return problem if wait is None else throttled(wait)
+    return problem if wait is None else too_many_requests(wait)

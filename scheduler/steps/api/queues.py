@@ -90,7 +90,9 @@ class QueuesView(GenericAPIView[StepQueue]):
         values = read(QueueIn, request.data).values()
         user, office_id = user_of(request), values.pop("office", None)
         office = require_access(user, office_id, OPERATOR).office if office_id else None
-        return _created(request, queues.create(values, owner=user, office=office, now=timezone.now()))
+        return _created_response(
+            request, queues.create(values, owner=user, office=office, now=timezone.now())
+        )
 
 
 @extend_schema(tags=["step queues"])
@@ -125,7 +127,7 @@ class CopyView(QueueView):
         name = read(CopyIn, request.data).name
         name = source.name if name is None else name
         queue = queues.copy(source.queue_id, owner=user_of(request), name=name, now=timezone.now())
-        return _created(request, queue)
+        return _created_response(request, queue)
 
 
 @extend_schema(tags=["step queues"])
@@ -140,7 +142,7 @@ class CheckView(QueueView):
         return Response(schemas.queue_check_json(check_queue(self.queue())))
 
 
-def _created(request: Request, queue: StepQueue) -> Response:
+def _created_response(request: Request, queue: StepQueue) -> Response:
     body = schemas.NewStepQueueOut.write(queue)
     location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}")
     return Response(body, status=201, headers={"Location": location})

@@ -69,7 +69,7 @@ class RunView(QueueView):
     def _start(self, request: Request) -> Response:
         queue_id = self.kwargs["queue_id"]
         lifecycle.run(queue_id)
-        return self.accepted(queue_id)
+        return self.accepted_response(queue_id)
 
 
 @extend_schema(tags=["step queues"])
@@ -84,7 +84,7 @@ class ResumeView(QueueView):
     def post(self, request: Request, queue_id: int) -> Response:
         """Go forward again in a run that has rolled back, from the first job that has to run again."""
         lifecycle.resume(self.queue(OPERATOR).queue_id)
-        return self.accepted(queue_id)
+        return self.accepted_response(queue_id)
 
 
 @extend_schema(tags=["step queues"])
@@ -99,7 +99,7 @@ class CancelView(QueueView):
     def post(self, request: Request, queue_id: int) -> Response:
         """Cancel a run. The queue rolls back from its current job."""
         lifecycle.cancel(self.queue(OPERATOR).queue_id)
-        return self.accepted(queue_id)
+        return self.accepted_response(queue_id)
 
 
 @extend_schema(tags=["step queues"])

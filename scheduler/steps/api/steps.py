@@ -153,7 +153,7 @@ class RerunView(QueueView):
         """Retry a backward operation that has no retries left."""
         queue = self.queue(OPERATOR)
         lifecycle.rerun_backward(queue.queue_id, step_of(queue, job_id).job_id)
-        return self.accepted(queue_id)
+        return self.accepted_response(queue_id)
 
 
 def step_of(queue: StepQueue, job_id: UUID) -> Step:

@@ -6,7 +6,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.response import Response
 
 from jobs.api.framework.authentication import user_of
-from jobs.api.views import accepted
+from jobs.api.views import accepted_response
 from jobs.states import MemberRole
 from scheduler.steps.access import queue_for
 from scheduler.steps.api import schemas
@@ -20,9 +20,9 @@ class QueueView(GenericAPIView[Any]):
     def queue(self, needed: str = MemberRole.VIEWER) -> StepQueue:
         return queue_for(user_of(self.request), self.kwargs["queue_id"], needed)
 
-    def accepted(self, queue_id: int) -> Response:
+    def accepted_response(self, queue_id: int) -> Response:
         location = self.request.build_absolute_uri(f"/api/queues/{queue_id}")
-        return accepted(schemas.StepQueueOut.write(read_queue(queue_id)), location)
+        return accepted_response(schemas.StepQueueOut.write(read_queue(queue_id)), location)
 
 
 def read_queue(queue_id: int) -> StepQueue:
