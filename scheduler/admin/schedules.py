@@ -178,10 +178,10 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
             rule = check_rule({name: form.cleaned_data.get(name) for name in TIMING}, now)
         except Refused as refused:
             return RulePreview(problems=[str(text) for texts in refused.errors.values() for text in texts])
-        return RulePreview(words.rule_in_words(rule, language()), rules.upcoming(rule, now, PREVIEWED))
+        return RulePreview(words.rule_in_words(rule, language()), rules.upcoming_times(rule, now, PREVIEWED))
 
     def preview_of_row(self, row: Schedule) -> RulePreview:
-        times = rules.upcoming(row.rule, database_now(), PREVIEWED) if row.enabled else []
+        times = rules.upcoming_times(row.rule, database_now(), PREVIEWED) if row.enabled else []
         return RulePreview(words.rule_in_words(row.rule, language()), times)
 
     def links(self, request: HttpRequest, row: Schedule) -> list[Link]:

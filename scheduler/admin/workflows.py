@@ -126,12 +126,12 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
         except ConfigError as refused:
             return RulePreview(problems=[str(text) for text in with_paths(refused.errors)])
         now = database_now()
-        return RulePreview(words.config_in_words(config, language()), upcoming(config, now, now))
+        return RulePreview(words.config_in_words(config, language()), upcoming_times(config, now, now))
 
     def preview_of_row(self, row: Workflow) -> RulePreview:
         config, now = recurrence.read(row.schedule_config), database_now()
         active = row.status == WorkflowStatus.ACTIVE and row.activated_at is not None
-        times = upcoming(config, row.activated_at or now, now) if active else []
+        times = upcoming_times(config, row.activated_at or now, now) if active else []
         return RulePreview(words.config_in_words(config, language()), times)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Workflow | None = None) -> tuple[str, ...]:
@@ -154,9 +154,9 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
         workflows.remove(obj.pk)
 
 
-def upcoming(config: ScheduleConfig, activated_at: datetime, now: datetime) -> list[datetime]:
+def upcoming_times(config: ScheduleConfig, activated_at: datetime, now: datetime) -> list[datetime]:
     """The next runs. A workflow that is not recurring has one, unless its time has passed."""
     if isinstance(config, Recurring):
-        return recurrence.upcoming(config, now, PREVIEWED)
+        return recurrence.upcoming_times(config, now, PREVIEWED)
     next_time = recurrence.next_time(config, activated_at, None)
     return [next_time] if next_time is not None and next_time >= now else []

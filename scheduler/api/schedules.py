@@ -159,7 +159,9 @@ class NextTimesView(ScheduleView):
         reject_unknown(request, ("count",))
         count = COUNT.of(request)
         schedule, now = self.schedule(), database_now()
-        times = calendars.upcoming(schedule.rule, schedule.calendar, now, count) if schedule.enabled else []
+        times = (
+            calendars.upcoming_times(schedule.rule, schedule.calendar, now, count) if schedule.enabled else []
+        )
         return Response(_next_times_json(schedule.rule, times, now))
 
 
@@ -179,7 +181,7 @@ class PreviewView(GenericAPIView[Schedule]):
         preview = read(PreviewIn, request.data)
         now = database_now()
         rule = check_rule(preview.values(), now)
-        return Response(_next_times_json(rule, rules.upcoming(rule, now, preview.count), now))
+        return Response(_next_times_json(rule, rules.upcoming_times(rule, now, preview.count), now))
 
 
 class OccurrenceFilter(filters.FilterSet):  # type: ignore[misc]

@@ -95,7 +95,11 @@ def in_words(schedule: Schedule) -> str:
 
 
 def next_times(schedule: Schedule, now: datetime) -> list[datetime]:
-    return calendars.upcoming(schedule.rule, schedule.calendar, now, NEXT_TIMES) if schedule.enabled else []
+    return (
+        calendars.upcoming_times(schedule.rule, schedule.calendar, now, NEXT_TIMES)
+        if schedule.enabled
+        else []
+    )
 
 
 def recent_occurrences(schedule: Schedule) -> list[Occurrence]:

@@ -85,7 +85,7 @@ class CalendarForm(EditForm):
 def values_of(calendar: Calendar) -> dict[str, Any]:
     zone = calendar.timezone
     windows = [
-        " ~ ".join(_wall(window[name], zone) for name in ("starts_at", "ends_at"))
+        " ~ ".join(_window_time(window[name], zone) for name in ("starts_at", "ends_at"))
         for window in calendar.windows
     ]
     return {
@@ -96,7 +96,7 @@ def values_of(calendar: Calendar) -> dict[str, Any]:
     }
 
 
-def _wall(text: str, zone: str) -> str:
+def _window_time(text: str, zone: str) -> str:
     return wall_text(datetime.fromisoformat(text), zone).replace("T", " ").removesuffix(":00")
 
 

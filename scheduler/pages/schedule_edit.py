@@ -102,7 +102,7 @@ def _preview(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
 
 def _preview_context(form: ScheduleForm) -> dict[str, Any]:
     rule = form.rule if form.is_bound or form.schedule is None else form.schedule.rule
-    times = calendars.upcoming(rule, form.chosen_calendar(), form.now, PREVIEWED_RUNS) if rule else []
+    times = calendars.upcoming_times(rule, form.chosen_calendar(), form.now, PREVIEWED_RUNS) if rule else []
     return {
         "in_words": words.rule_in_words(rule, language()) if rule else "",
         "next": moments(times, rule.zone.key) if rule else [],

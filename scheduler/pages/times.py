@@ -43,7 +43,11 @@ def language() -> str:
 def moments(times: Iterable[datetime], zone: str) -> list[Moment]:
     abroad = zone != settings.TIME_ZONE
     return [
-        Moment(at, _by(at, zone), f"{_by(at, settings.TIME_ZONE)} {settings.TIME_ZONE}" if abroad else "")
+        Moment(
+            at,
+            _local_time(at, zone),
+            f"{_local_time(at, settings.TIME_ZONE)} {settings.TIME_ZONE}" if abroad else "",
+        )
         for at in times
     ]
 
@@ -52,10 +56,13 @@ def change_texts(changes: Iterable[ClockChange], zone: str) -> list[str]:
     """What the jumps of daylight saving time do to a rule, as sentences."""
     return [
         CHANGE_TEXTS[each.change]
-        % {"clock": formatted(each.clock, "Y-m-d H:i"), "at": ", ".join(_by(at, zone) for at in each.runs_at)}
+        % {
+            "clock": formatted(each.clock, "Y-m-d H:i"),
+            "at": ", ".join(_local_time(at, zone) for at in each.runs_at),
+        }
         for each in changes
     ]
 
 
-def _by(at: datetime, zone: str) -> str:
+def _local_time(at: datetime, zone: str) -> str:
     return formatted(at.astimezone(ZoneInfo(zone)), "Y-m-d (D) H:i:s")

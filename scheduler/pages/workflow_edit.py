@@ -144,7 +144,7 @@ def _preview_context(form: WorkflowForm) -> dict[str, Any]:
         steps = form.workflow.steps if form.workflow else []
     now = database_now()
     zone = config.timezone if isinstance(config, Recurring) else KOREAN_TIME
-    upcoming = recurrence.upcoming(config, now, PREVIEWED_RUNS) if config else []
+    upcoming = recurrence.upcoming_times(config, now, PREVIEWED_RUNS) if config else []
     shown_steps = steps_of(steps)
     return {
         "config": config,

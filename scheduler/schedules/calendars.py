@@ -18,7 +18,7 @@ from scheduler.models import Calendar, Deletion
 from scheduler.schedules import rules
 from scheduler.schedules.rules import Rule
 from scheduler.schedules.timezones import check_instant, check_zone
-from scheduler.schedules.wallclock import wall_of
+from scheduler.schedules.wallclock import wall_time
 from scheduler.states import DeletedKind
 
 MAX_ENTRIES = 1_000
@@ -39,15 +39,15 @@ class Closures:
         ]
 
     def include(self, moment: datetime) -> bool:
-        if wall_of(moment, self._zone).date() in self._dates:
+        if wall_time(moment, self._zone).date() in self._dates:
             return True
         return any(start <= moment < end for start, end in self._windows)
 
 
-def upcoming(rule: Rule, calendar: Calendar | None, now: datetime, count: int) -> list[datetime]:
+def upcoming_times(rule: Rule, calendar: Calendar | None, now: datetime, count: int) -> list[datetime]:
     """Up to `count` due times after `now` that the calendar does not skip."""
     if calendar is None:
-        return rules.upcoming(rule, now, count)
+        return rules.upcoming_times(rule, now, count)
     closures, times = Closures(calendar), list[datetime]()
     due = rules.next_after(rule, now)
     for _ in range(READ_AHEAD):

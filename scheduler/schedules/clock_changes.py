@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo
 
 from scheduler.schedules import cron
 from scheduler.schedules.rules import Kind, Rule
-from scheduler.schedules.wallclock import instant_of, instants_of, offset_at, wall_of
-from scheduler.workflows.recurrence import Recurring, ScheduleConfig, walls_of
+from scheduler.schedules.wallclock import instant_of, instants_of, offset_at, wall_time
+from scheduler.workflows.recurrence import Recurring, ScheduleConfig, wall_times
 
 HORIZON = timedelta(days=366)
 DAY = timedelta(days=1)
@@ -50,7 +50,7 @@ def of_rule(rule: Rule, now: datetime) -> list[ClockChange]:
     changes = []
     end = start + HORIZON if rule.ends_at is None else min(start + HORIZON, rule.ends_at)
     for jump in _jumps(rule.zone, start, end):
-        walls = takewhile(jump.is_before_end, cron.walls(parsed, jump.wall_start - SECOND))
+        walls = takewhile(jump.is_before_end, cron.wall_times(parsed, jump.wall_start - SECOND))
         changes += [
             _change(wall, rule.zone, jump, is_fixed=parsed.is_fixed) for wall in islice(walls, LISTED)
         ]
@@ -66,7 +66,7 @@ def of_config(config: ScheduleConfig, now: datetime) -> list[ClockChange]:
     for jump in _jumps(zone, now, now + HORIZON):
         day = jump.wall_start.date()
         while day <= jump.wall_end.date():
-            walls = walls_of(config, day) if config.runs_on(day) else ()
+            walls = wall_times(config, day) if config.runs_on(day) else ()
             jumped = (wall for wall in walls if jump.wall_start <= wall and jump.is_before_end(wall))
             changes += [_change(wall, zone, jump, is_fixed=True) for wall in jumped]
             day += DAY
@@ -114,5 +114,5 @@ def _jump_between(zone: ZoneInfo, before: datetime, after: datetime) -> _Jump:
             before = middle
         else:
             after = middle
-    old, new = (after + offset).replace(tzinfo=None), wall_of(after, zone)
+    old, new = (after + offset).replace(tzinfo=None), wall_time(after, zone)
     return _Jump(min(old, new), max(old, new), is_gap=new > old)

@@ -38,7 +38,7 @@ from scheduler.schedules.wallclock import (
     instants_of,
     offset_at,
     repeated_after,
-    wall_of,
+    wall_time,
 )
 
 MAX_LENGTH = 128
@@ -117,35 +117,35 @@ def validate(text: str, zone: ZoneInfo, now: datetime) -> Cron:
 def next_after(cron: Cron, instant: datetime, zone: ZoneInfo) -> datetime | None:
     """The first time it fires after `instant`, in UTC; None when there is none within 50 years."""
     if cron.is_fixed:
-        due = (instant_of(wall, zone) for wall in walls(cron, wall_of(instant, zone)))
+        due = (instant_of(wall, zone) for wall in wall_times(cron, wall_time(instant, zone)))
         return next((moment for moment in due if moment > instant), None)
     return min(_in_elapsed_time(cron, instant, zone), default=None)
 
 
 def _in_elapsed_time(cron: Cron, instant: datetime, zone: ZoneInfo) -> Iterator[datetime]:
-    here = wall_of(instant, zone)
+    here = wall_time(instant, zone)
     # The part of the wall clock that will repeat because the clock is about to be set back.
     again = repeated_after(instant, zone)
-    if again and (soon := _before_the_jump(cron, instant, zone)):
+    if again and (soon := _next_before_clock_change(cron, instant, zone)):
         yield soon
         return
-    for wall in walls(cron, here - again - timedelta(seconds=1) if again else here):
+    for wall in wall_times(cron, here - again - timedelta(seconds=1) if again else here):
         real = [moment for moment in instants_of(wall, zone) if moment > instant]
         yield from real
         if real and wall > here:
             return
 
 
-def _before_the_jump(cron: Cron, instant: datetime, zone: ZoneInfo) -> datetime | None:
+def _next_before_clock_change(cron: Cron, instant: datetime, zone: ZoneInfo) -> datetime | None:
     """Its next time, if the clock is set back after it only: a rule with seconds has thousands to repeat."""
-    wall = next(walls(cron, wall_of(instant, zone)), None)
+    wall = next(wall_times(cron, wall_time(instant, zone)), None)
     moments = [moment for moment in instants_of(wall, zone) if moment > instant] if wall else []
     if not moments or moments[0] > instant + LONGEST_SHIFT:
         return None
     return moments[0] if offset_at(moments[0], zone) == offset_at(instant, zone) else None
 
 
-def walls(cron: Cron, start: datetime) -> Iterator[datetime]:
+def wall_times(cron: Cron, start: datetime) -> Iterator[datetime]:
     """The local times after `start`."""
     # Without a time zone, cronsim computes the calendar only.
     try:

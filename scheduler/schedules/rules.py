@@ -37,13 +37,13 @@ def next_after(rule: Rule, moment: datetime) -> datetime | None:
     """The first due time later than `moment`, not before `starts_at` nor after `ends_at`."""
     if rule.starts_at is not None:
         moment = max(moment, rule.starts_at - INSTANT)
-    due = _unbounded(rule, moment)
+    due = _next_unbounded(rule, moment)
     if due is None or (rule.ends_at is not None and due > rule.ends_at):
         return None
     return due
 
 
-def upcoming(rule: Rule, moment: datetime, count: int) -> list[datetime]:
+def upcoming_times(rule: Rule, moment: datetime, count: int) -> list[datetime]:
     """Up to `count` due times later than `moment`."""
     dues: list[datetime] = []
     due = next_after(rule, moment)
@@ -68,7 +68,7 @@ def due_times(
     return dues, following
 
 
-def _unbounded(rule: Rule, moment: datetime) -> datetime | None:
+def _next_unbounded(rule: Rule, moment: datetime) -> datetime | None:
     if rule.kind == Kind.CRON:
         return cron.next_after(cron.parse(rule.cron), moment, rule.zone)
     if rule.kind == Kind.INTERVAL:

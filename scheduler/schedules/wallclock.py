@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 LONGEST_SHIFT = timedelta(hours=25)
 
 
-def wall_of(instant: datetime, zone: ZoneInfo) -> datetime:
+def wall_time(instant: datetime, zone: ZoneInfo) -> datetime:
     """The local time in `zone` at `instant`, without an offset."""
     return instant.astimezone(zone).replace(tzinfo=None)
 
@@ -26,7 +26,7 @@ def instants_of(wall: datetime, zone: ZoneInfo) -> list[datetime]:
     """Every instant at which the clock really shows `wall`: none in a gap, two where it is set back."""
     first, second = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     candidates = [first] if first == second else [first, second]
-    return [instant for instant in candidates if wall_of(instant, zone) == wall]
+    return [instant for instant in candidates if wall_time(instant, zone) == wall]
 
 
 def repeated_after(instant: datetime, zone: ZoneInfo) -> timedelta:

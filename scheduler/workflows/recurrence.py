@@ -21,7 +21,7 @@ from pydantic import (
 
 from jobs.errors import ErrorText, FieldErrors, InvalidValue, in_english, text_of_pydantic
 from scheduler.schedules.timezones import KOREAN_TIME, check_instant, check_zone
-from scheduler.schedules.wallclock import instant_of, wall_of
+from scheduler.schedules.wallclock import instant_of, wall_time
 
 INSTANT = timedelta(microseconds=1)
 DAY = timedelta(days=1)
@@ -196,7 +196,7 @@ def next_time(config: ScheduleConfig, activated_at: datetime, after: datetime | 
     return due if after is None or due > after else None
 
 
-def upcoming(config: ScheduleConfig, now: datetime, count: int) -> list[datetime]:
+def upcoming_times(config: ScheduleConfig, now: datetime, count: int) -> list[datetime]:
     """When a workflow that is activated `now` runs, up to `count` times."""
     dues: list[datetime] = []
     due = next_time(config, now, now if isinstance(config, Recurring) else None)
@@ -206,19 +206,19 @@ def upcoming(config: ScheduleConfig, now: datetime, count: int) -> list[datetime
     return dues
 
 
-def walls_of(config: Recurring, day: date) -> list[datetime]:
+def wall_times(config: Recurring, day: date) -> list[datetime]:
     """The local times of a day at which it runs, if it runs on that day."""
     return [datetime.combine(day, time.fromisoformat(text)) for text in config.clock_times]
 
 
 def _recurring_after(config: Recurring, moment: datetime) -> datetime | None:
-    first = wall_of(moment, config.zone).date() - DAY
+    first = wall_time(moment, config.zone).date() - DAY
     if config.starts_on is not None:
         first = max(first, config.starts_on)
     for day in _days_from(first, config.longest_gap):
         if config.runs_on(day):
             # Sorted again: a time that the clock skips runs after the gap, maybe later than the next one.
-            dues = sorted(instant_of(wall, config.zone) for wall in walls_of(config, day))
+            dues = sorted(instant_of(wall, config.zone) for wall in wall_times(config, day))
             due = next((due for due in dues if due > moment), None)
             if due is not None:
                 return due

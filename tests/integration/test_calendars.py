@@ -140,5 +140,5 @@ def test_dates_are_days_in_the_zone_of_the_calendar(alice):
 
 def test_upcoming_times_leave_out_those_of_the_calendar(alice):
     schedule = a_schedule(owner=alice, calendar=closed(alice, start=100, end=180).id)
-    times = calendars.upcoming(schedule.rule, schedule.calendar, T0, 2)
+    times = calendars.upcoming_times(schedule.rule, schedule.calendar, T0, 2)
     assert times == [after(60), after(180)]

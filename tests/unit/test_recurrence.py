@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from jobs.errors import in_english
-from scheduler.workflows.recurrence import ConfigError, next_time, read, upcoming
+from scheduler.workflows.recurrence import ConfigError, next_time, read, upcoming_times
 
 SEOUL = ZoneInfo("Asia/Seoul")
 WEEKLY = {"mode": "recurring", "pattern": "weekly", "time": "09:00", "days_of_week": [0]}
@@ -106,7 +106,7 @@ def test_an_nth_week_is_one_of_the_calendar_also_across_a_change_of_the_clock():
     config = recurring(
         "weekly", days_of_week=[6], every_weeks=2, starts_on="2026-02-22", timezone="America/New_York"
     )
-    dues = upcoming(config, datetime(2026, 2, 20, tzinfo=UTC), 3)
+    dues = upcoming_times(config, datetime(2026, 2, 20, tzinfo=UTC), 3)
     local_times = [f"{due.astimezone(zone):%m-%d %H:%M}" for due in dues]
     assert local_times == ["02-22 09:00", "03-08 09:00", "03-22 09:00"]
 

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from scheduler.schedules.catchup import CatchUp, times_to_run
-from scheduler.schedules.rules import Kind, Rule, due_times, next_after, upcoming
+from scheduler.schedules.rules import Kind, Rule, due_times, next_after, upcoming_times
 
 SEOUL = ZoneInfo("Asia/Seoul")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -36,13 +36,13 @@ def test_an_interval_counts_from_its_anchor_and_not_from_the_moment_of_looking()
 def test_an_interval_that_begins_later_first_fires_at_its_beginning():
     begin = T0 + seconds(1000)
     rule = Rule(kind=Kind.INTERVAL, zone=SEOUL, every_seconds=60, anchor=begin, starts_at=begin)
-    assert upcoming(rule, T0, 2) == [begin, begin + seconds(60)]
+    assert upcoming_times(rule, T0, 2) == [begin, begin + seconds(60)]
 
 
 def test_an_interval_runs_in_elapsed_time_when_the_clock_is_changed():
     anchor = datetime(2026, 10, 31, 12, 0, tzinfo=NEW_YORK)
     rule = Rule(kind=Kind.INTERVAL, zone=NEW_YORK, every_seconds=86_400, anchor=anchor)
-    assert [due.astimezone(NEW_YORK).hour for due in upcoming(rule, anchor, 2)] == [11, 11]
+    assert [due.astimezone(NEW_YORK).hour for due in upcoming_times(rule, anchor, 2)] == [11, 11]
 
 
 def test_a_once_rule_fires_once():
@@ -53,7 +53,7 @@ def test_a_once_rule_fires_once():
 
 def test_a_rule_does_not_fire_before_its_beginning_or_after_its_end():
     rule = interval(60, starts_at=T0 + seconds(120), ends_at=T0 + seconds(240))
-    assert upcoming(rule, T0, 10) == [T0 + seconds(120), T0 + seconds(180), T0 + seconds(240)]
+    assert upcoming_times(rule, T0, 10) == [T0 + seconds(120), T0 + seconds(180), T0 + seconds(240)]
 
 
 def test_a_cron_and_a_once_rule_respect_their_beginning():
