@@ -98,7 +98,7 @@ def webhook_format(value: str) -> display.Text:
 
 
 @register.filter
-def happened(value: str) -> display.Text:
+def event_name(value: str) -> display.Text:
     return display.EVENT_NAMES.get(value, value)
 
 
@@ -173,7 +173,7 @@ def duration(seconds: float | None) -> str:
 
 
 @register.simple_tag
-def took(start: datetime | str | None, end: datetime | str | None) -> str:
+def duration_between(start: datetime | str | None, end: datetime | str | None) -> str:
     first, last = _datetime(start), _datetime(end)
     return duration((last - first).total_seconds()) if first and last else "–"
 
