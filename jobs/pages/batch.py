@@ -18,7 +18,7 @@ from jobs.models import Batch, Office
 from jobs.pages.batch_graph import batch_graph
 from jobs.pages.batch_view import ALL, FAILED, BatchView, view_of
 from jobs.pages.permissions import can_operate, office_access
-from jobs.pages.timeline import listed, time_span, timeline_rows
+from jobs.pages.timeline import time_span, timeline_rows, visible_nodes
 from jobs.states import JobStatus
 
 
@@ -52,7 +52,7 @@ def batch_context(office: Office, batch: Batch, now: datetime, view: BatchView) 
     parents = progress.edges_of(batch, nodes)
     path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
     counts = progress.effective_counts_of([batch.id])[batch.id]
-    rows, beyond = listed(nodes, view.rows)
+    rows, beyond = visible_nodes(nodes, view.rows)
     span = time_span(nodes, now)
     return {
         "now": now,

@@ -76,8 +76,8 @@ class CountForm(forms.Form):
                 raise forms.ValidationError(_("More jobs match now. Nothing was changed."))
         return data
 
-    def again(self) -> "CountForm":
-        """The same form with the current number, and with its errors."""
+    def with_current_count(self) -> "CountForm":
+        """The form again with the current number, and with the errors."""
         form = CountForm(count=self.count)
         form.problems = [str(error) for errors in self.errors.values() for error in errors]
         return form

@@ -78,7 +78,7 @@ class Vertices:
     vertex_of: Mapping[str, str]
 
 
-def beginning(name: str) -> str:
+def name_prefix(name: str) -> str:
     match = BEGINNING.match(name)
     return match.group(1) if match else ""
 
@@ -88,7 +88,7 @@ def keys_of(nodes: Sequence[Node], levels: Mapping[str, int], kind: str) -> dict
     if kind == LAYER:
         return {node.id: str(levels[node.id] + 1) for node in nodes}
     if kind == NAME:
-        return {node.id: beginning(node.ref) or node.task_id for node in nodes}
+        return {node.id: name_prefix(node.ref) or node.task_id for node in nodes}
     return {node.id: node.task_id for node in nodes}
 
 

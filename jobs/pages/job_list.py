@@ -32,7 +32,7 @@ def jobs(request: HttpRequest, office_id: UUID, *, template: str = "list.html") 
     selected = selection.filtered_jobs(access.office, request.GET)
     place = Place.read(request.GET, "seq", parse_number)
     page = page_of(
-        serialize.with_job_fields(place.leave_out_newer(selected.jobs)),
+        serialize.with_job_fields(place.exclude_newer(selected.jobs)),
         after=place.after,
         before=place.before,
         few=selected.few,
@@ -94,7 +94,7 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
         "preview": preview,
         "back": list_address(office_id, selected.query),
         "form": form,
-        "sure": sure.again() if sure and sure.is_bound and not sure.is_valid() else sure,
+        "sure": sure.with_current_count() if sure and sure.is_bound and not sure.is_valid() else sure,
     }
     return render(request, "jobs/confirm.html", context, status=400 if form.is_bound else 200)
 

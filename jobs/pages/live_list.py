@@ -49,7 +49,7 @@ class Place:
     def is_first(self) -> bool:
         return self.after is None and self.before is None
 
-    def leave_out_newer(self, rows: QuerySet[Row]) -> QuerySet[Row]:
+    def exclude_newer(self, rows: QuerySet[Row]) -> QuerySet[Row]:
         """The rows without the newer ones."""
         return rows if self.newest is None else rows.filter(**{f"{self.column}__lte": self.newest})
 

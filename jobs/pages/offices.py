@@ -36,7 +36,7 @@ def batches(request: HttpRequest, office_id: UUID, *, template: str = "batches.h
     access = office_access(request, office_id)
     office = access.office
     place = Place.read(request.GET)
-    newest = list(place.leave_out_newer(office.batches.all()).order_by("-created_at", "-id")[:MOST_BATCHES])
+    newest = list(place.exclude_newer(office.batches.all()).order_by("-created_at", "-id")[:MOST_BATCHES])
     counts = progress.effective_counts_of([batch.id for batch in newest])
     rows = [
         {

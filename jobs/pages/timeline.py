@@ -49,7 +49,7 @@ def timeline_rows(
     ]
 
 
-def listed(nodes: Sequence[Node], rows: str) -> tuple[list[Node], int]:
+def visible_nodes(nodes: Sequence[Node], rows: str) -> tuple[list[Node], int]:
     """The jobs with a row, failed ones first, and how many are left out."""
     matching = [node for node in nodes if rows != FAILED or node.status == JobStatus.FAILED]
     matching.sort(key=lambda node: node.status != JobStatus.FAILED)

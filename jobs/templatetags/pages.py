@@ -199,13 +199,13 @@ def group_counts(group: Group) -> str:
 @register.filter
 def as_json(value: Any) -> str:
     """JSON for people: not more than a page of it, and without its secrets."""
-    return _beginning(json.dumps(display.mask_secrets(value), ensure_ascii=False, indent=2), MOST_CHARACTERS)
+    return _shorten(json.dumps(display.mask_secrets(value), ensure_ascii=False, indent=2), MOST_CHARACTERS)
 
 
 @register.filter
 def as_line(value: Any) -> str:
     """The same on a few lines, for a row of a list."""
-    return _beginning(json.dumps(display.mask_secrets(value), ensure_ascii=False), LINE_CHARACTERS)
+    return _shorten(json.dumps(display.mask_secrets(value), ensure_ascii=False), LINE_CHARACTERS)
 
 
 @register.filter
@@ -217,7 +217,7 @@ def clip(text: Any, most: int = CLIPPED) -> SafeString | str:
     return format_html(
         '<details class="clip"><summary>{}…</summary>{}</details>',
         whole[:most],
-        _beginning(whole[most:], MOST_CLIPPED),
+        _shorten(whole[most:], MOST_CLIPPED),
     )
 
 
@@ -233,7 +233,7 @@ def printable(text: str) -> str:
     return display.printable(text)
 
 
-def _beginning(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     rest = gettext("… and %(count)s characters more") % {"count": f"{len(text) - most:,}"}

@@ -47,7 +47,7 @@ def _cause(
         return Cause(name, reverse("pages:job", args=[run.office_id, run.job_id]))
     if schedule is not None:
         if schedule.deleted_at:
-            return _deleted(schedule.name)
+            return _deleted_cause(schedule.name)
         return Cause(schedule.name, reverse("scheduler:schedule", args=[schedule.id]))
     match run.trigger:
         case Trigger.MANUAL:
@@ -55,14 +55,14 @@ def _cause(
         case Trigger.STEP:
             name = f"#{run.source.partition(':')[0]}"
             queue = queues.get(run.id)
-            return Cause(name, reverse("steps:queue", args=[queue])) if queue else _deleted(name)
+            return Cause(name, reverse("steps:queue", args=[queue])) if queue else _deleted_cause(name)
         case Trigger.EXPORT:
             # Only staff see these runs. The export's page is its owner's.
             return Cause(f"#{run.source}", _address("admin:exports_exportjob_change", run.source))
     return Cause()
 
 
-def _deleted(name: str) -> Cause:
+def _deleted_cause(name: str) -> Cause:
     return Cause(gettext("%(name)s (deleted)") % {"name": name})
 
 

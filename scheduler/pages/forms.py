@@ -70,10 +70,10 @@ def zone_field() -> forms.CharField:
 
 def json_text(value: Any) -> str:
     """JSON to be edited, without secrets."""
-    return indented(mask_secrets(value))
+    return indent_json(mask_secrets(value))
 
 
-def indented(value: Any, margin: str = "") -> str:
+def indent_json(value: Any, margin: str = "") -> str:
     """Values that fit stay on one line, so that a step is a line or a few."""
     line = json.dumps(value, ensure_ascii=False)
     if len(margin) + len(line) <= LINE_LENGTH or not isinstance(value, (dict, list)):
@@ -81,10 +81,11 @@ def indented(value: Any, margin: str = "") -> str:
     inner = margin + "  "
     if isinstance(value, dict):
         parts = [
-            f"{json.dumps(key, ensure_ascii=False)}: {indented(item, inner)}" for key, item in value.items()
+            f"{json.dumps(key, ensure_ascii=False)}: {indent_json(item, inner)}"
+            for key, item in value.items()
         ]
     else:
-        parts = [indented(item, inner) for item in value]
+        parts = [indent_json(item, inner) for item in value]
     start, end = "{}" if isinstance(value, dict) else "[]"
     return f"{start}\n" + ",\n".join(inner + part for part in parts) + f"\n{margin}{end}"
 

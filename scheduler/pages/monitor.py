@@ -71,7 +71,7 @@ def overview(user: User) -> dict[str, Any]:
         "slow": usual_times_of_slow(in_progress, now),
         "failures": failed,
         "step_queues": queues_of_executions(linked),
-        "next": upcoming(monitor.due_schedules(user)[:limit], monitor.pending_runs(user)[:limit])[:limit],
+        "next": upcoming_runs(monitor.due_schedules(user)[:limit], monitor.pending_runs(user)[:limit])[:limit],
         "run_failures": monitor.failed_runs(user)[:limit],
         **(installation(now) if user.is_staff else {"no_worker": not served_roles()}),
     }
@@ -175,7 +175,7 @@ def _late_jobs(jobs: QuerySet[Job], now: datetime, reason: Callable[[str], str])
     ]
 
 
-def upcoming(schedules: Iterable[Schedule], runs: Iterable[WorkflowRun]) -> list[dict[str, Any]]:
+def upcoming_runs(schedules: Iterable[Schedule], runs: Iterable[WorkflowRun]) -> list[dict[str, Any]]:
     """Scheduled runs and workflow runs, soonest first, each with its rule in words."""
     rows: list[dict[str, Any]] = [
         {

@@ -39,7 +39,7 @@ MOST_OFFICES = 200
 @login_required
 def runs(request: HttpRequest) -> HttpResponse:
     user, form = current_user(request), RunFilterForm(request.GET)
-    context = _listed(request, user, form) | {
+    context = _list_context(request, user, form) | {
         "section": "runs",
         "form": form,
         "states": list(RunState),
@@ -57,7 +57,7 @@ def runs(request: HttpRequest) -> HttpResponse:
 def live(request: HttpRequest) -> HttpResponse:
     """The rows of the page again, and how many runs are newer."""
     user, form = current_user(request), RunFilterForm(request.GET)
-    return render(request, "scheduler/runs_live.html", _listed(request, user, form))
+    return render(request, "scheduler/runs_live.html", _list_context(request, user, form))
 
 
 @require_safe
@@ -98,7 +98,7 @@ def act(request: HttpRequest) -> HttpResponse:
     newest = parse_uuid(request.POST.get("newest")) or uuid7_at(timezone.now())
     ids = [] if matching else [run for run in map(parse_uuid, request.POST.getlist("run")) if run]
     values = form.values(timezone.now()) if matching else None
-    selection = bulk.matching(user, replace(values, newest=newest)) if values else bulk.selected(user, ids)
+    selection = bulk.matching(user, replace(values, newest=newest)) if values else bulk.select_by_id(user, ids)
     preview = bulk.preview(selection, verb)
     data = request.POST if "sure" in request.POST else None
     action = ActionForm(data, verb=verb)
@@ -123,7 +123,7 @@ def act(request: HttpRequest) -> HttpResponse:
         "filter_text": describe(form) if matching else "",
         "preview": preview,
         "form": action,
-        "sure": sure.again() if sure and sure.is_bound and not sure.is_valid() else sure,
+        "sure": sure.with_current_count() if sure and sure.is_bound and not sure.is_valid() else sure,
     }
     return render(request, "jobs/confirm.html", context, status=400 if action.is_bound else 200)
 
@@ -153,7 +153,7 @@ def old_list(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse('scheduler:runs')}{'?' if query else ''}{urlencode(query)}")
 
 
-def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, Any]:
+def _list_context(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, Any]:
     now = timezone.now()
     values = form.values(now)
     place = Place.read(request.GET)
@@ -164,7 +164,7 @@ def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, 
         )
         if place.is_first and values.sort == Sort.NEWEST:
             newest = result.rows[0].id if result.rows else None
-            new = _newer(user, values, place.newest)
+            new = _count_newer(user, values, place.newest)
     query, at = form.query(), reverse("scheduler:runs")
     links = place.context(at, query, new, newest)
     counted = query.copy()
@@ -177,7 +177,7 @@ def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, 
         "hidden": hidden_fields(query),
         "searched_to": result.searched_to,
         "upward": values is not None and values.sort == Sort.OLDEST,
-        "further": _further(query, result, values),
+        "further": _further_address(query, result, values),
         **page_links(Page((), result.newer, result.older), query),
         "counted": counted.urlencode(),
         **links,
@@ -202,11 +202,11 @@ def _choices(form: RunFilterForm, user: User) -> list[dict[str, Any]]:
     ]
 
 
-def _newer(user: User, values: RunFilter, newest: UUID | None) -> New:
+def _count_newer(user: User, values: RunFilter, newest: UUID | None) -> New:
     return New() if newest is None else New.of(search.count(user, values, since=newest).number)
 
 
-def _further(query: QueryDict, result: search.RunPage, values: RunFilter | None) -> str:
+def _further_address(query: QueryDict, result: search.RunPage, values: RunFilter | None) -> str:
     """The address of the same search in further runs, after one that ended before the last."""
     if result.bound is None or values is None or values.sort == Sort.LONGEST:
         return ""

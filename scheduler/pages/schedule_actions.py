@@ -40,7 +40,9 @@ def run(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     try:
         execution = run_schedule(schedule)
     except Conflict as conflict:
-        messages.warning(request, _running(request, schedule, str(conflict.extra.get("execution_id", ""))))
+        messages.warning(
+            request, _running_text(request, schedule, str(conflict.extra.get("execution_id", "")))
+        )
     except Refused as refused:
         messages.error(request, str(refused.text))
     else:
@@ -49,7 +51,7 @@ def run(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     return redirect_back(request, _url(schedule))
 
 
-def _running(request: HttpRequest, schedule: Schedule, execution: str) -> str:
+def _running_text(request: HttpRequest, schedule: Schedule, execution: str) -> str:
     text = _("Not started: %(task)s is already running.") % {"task": schedule.task_id}
     if not executions_of(current_user(request)).filter(pk=execution).exists():
         return text

@@ -152,7 +152,7 @@ class ScheduleForm(EditForm):
             if other != kind:  # the fields of the other kinds are not visible
                 self.errors.pop(self.field_names.get(field, field), None)
         values = self._all_values(kind)
-        changed = self._changed(kind)
+        changed = self._changed_fields(kind)
         self.values = {name: value for name, value in values.items() if name in changed}
         if {"task_id", "args"} & changed and {"task_id", "args"}.isdisjoint(self.errors):
             try:
@@ -189,7 +189,7 @@ class ScheduleForm(EditForm):
             self.add_errors({name: [invalid.text]})
             return None
 
-    def _changed(self, kind: str | None) -> set[str]:
+    def _changed_fields(self, kind: str | None) -> set[str]:
         """The changed fields, by the names of the API."""
         changed = {"every_seconds" if name in ("every", "unit") else name for name in self.changed_data}
         rule_fields = set(FIELD_OF_KIND.values())

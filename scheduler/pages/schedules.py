@@ -62,7 +62,7 @@ def schedules(request: HttpRequest, *, template: str = "schedules.html") -> Http
     place, visible = Place.read(request.GET), schedules_of(user).select_related("owner").defer("args")
     matching = filter_schedules(visible, form.cleaned_data) if form.is_valid() else visible.none()
     page = page_of(
-        place.leave_out_newer(matching), order=ORDER, among=visible, after=place.after, before=place.before
+        place.exclude_newer(matching), order=ORDER, among=visible, after=place.after, before=place.before
     )
     query = filter_query(request.GET, form.fields)
     marks = recent_marks([schedule.id for schedule in page.rows])

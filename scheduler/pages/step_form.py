@@ -104,13 +104,13 @@ class StepForm(EditForm):
         }
         fields: dict[str, forms.Field] = {}
         if self.as_json:
-            fields["args"] = _fitting(json_field(_("Arguments")), self.args, _("Arguments"))
+            fields["args"] = _field_for_value(json_field(_("Arguments")), self.args, _("Arguments"))
             initial["args"] = text_of(fields["args"], self.args) if self.args != {} else ""
         else:
             for name in self.properties:
                 self._add_argument(name, initial, fields)
         for name, schema in _other_fields().items():
-            fields[name] = _fitting(field_of(name, schema, {}), self.step.get(name), name)
+            fields[name] = _field_for_value(field_of(name, schema, {}), self.step.get(name), name)
             initial[name] = _field_text(fields[name], self.step.get(name))
         return initial, fields
 
@@ -130,7 +130,7 @@ class StepForm(EditForm):
         fields[SOURCE + name] = forms.ChoiceField(choices=choices, required=False, widget=widget)
         if reference is None:
             initial[SOURCE + name] = VALUE
-            field = _fitting(field_of(name, schema, self.definitions), value, name)
+            field = _field_for_value(field_of(name, schema, self.definitions), value, name)
             if schema.get("default") is not None:
                 field.widget.attrs["placeholder"] = text_of(field, schema["default"])
             fields[ARG + name], initial[ARG + name] = field, _field_text(field, value)
@@ -185,10 +185,10 @@ class StepForm(EditForm):
         return steps
 
     def _set_values(self, steps: Steps) -> Steps:
-        values = {name: self._typed(name, self.step.get(name)) for name in _other_fields()}
+        values = {name: self._input_value(name, self.step.get(name)) for name in _other_fields()}
         if self.cleaned_data.get("task_id") and self._text("task_id") != self.initial["task_id"]:
             values["task_id"] = self.cleaned_data["task_id"]
-        args = self._typed("args", self.step.get("args")) if self.as_json else self._typed_args()
+        args = self._input_value("args", self.step.get("args")) if self.as_json else self._typed_args()
         if args != self.args:
             values["args"] = args or None
         return editing.change(steps, self.place, values)
@@ -205,7 +205,7 @@ class StepForm(EditForm):
         source = self.cleaned_data.get(SOURCE + name, VALUE)
         if source == self.initial[SOURCE + name]:
             if source == VALUE:
-                return self._typed(ARG + name, before)
+                return self._input_value(ARG + name, before)
             if self.cleaned_data.get(PLACE + name) == self.initial[PLACE + name]:
                 return before
         path = self.cleaned_data.get(PLACE + name, "")
@@ -219,7 +219,7 @@ class StepForm(EditForm):
         # A browser sends the lines of a text with CR and LF.
         return str(self.data.get(self.add_prefix(name), "")).replace("\r\n", "\n")
 
-    def _typed(self, name: str, before: Any) -> Any:
+    def _input_value(self, name: str, before: Any) -> Any:
         """The value of a field: None if it is empty, and the one before if it is unchanged or unreadable."""
         text = self._text(name)
         if name not in self.cleaned_data or text == self.initial[name]:
@@ -256,7 +256,7 @@ def _field_text(field: forms.Field, value: Any) -> str:
     return "" if value is None else text_of(field, value)
 
 
-def _fitting(field: forms.Field, value: Any, name: str) -> forms.Field:
+def _field_for_value(field: forms.Field, value: Any, name: str) -> forms.Field:
     """The field if it can show this value, else one of JSON."""
     if value is not None and not isinstance(field, JSONTextField):
         try:

@@ -24,7 +24,7 @@ from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
 
 
-def _operated(request: HttpRequest, workflow_id: UUID) -> Workflow:
+def _workflow_for_operator(request: HttpRequest, workflow_id: UUID) -> Workflow:
     return workflow_for(current_user(request), workflow_id, MemberRole.OPERATOR)
 
 
@@ -35,7 +35,7 @@ def _url(workflow: Workflow) -> str:
 @require_POST
 @login_required
 def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    user, workflow = current_user(request), _operated(request, workflow_id)
+    user, workflow = current_user(request), _workflow_for_operator(request, workflow_id)
     try:
         started = runs.run_now(workflow.id, user_id=user.pk, now=database_now())
     except Refused as refused:
@@ -66,7 +66,7 @@ def activate(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
 def _set_status(
     request: HttpRequest, workflow_id: UUID, status: WorkflowStatus, message: str
 ) -> HttpResponse:
-    workflow = _operated(request, workflow_id)
+    workflow = _workflow_for_operator(request, workflow_id)
     try:
         workflows.change(workflow.id, {"status": status.value}, now=database_now())
     except Refused as refused:
@@ -94,7 +94,7 @@ def cancel(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpRespons
 def _change_run(
     request: HttpRequest, workflow_id: UUID, run_id: UUID, verb: Callable[..., object], message: str
 ) -> HttpResponse:
-    user, workflow = current_user(request), _operated(request, workflow_id)
+    user, workflow = current_user(request), _workflow_for_operator(request, workflow_id)
     if not WorkflowRun.objects.filter(workflow=workflow, pk=run_id).exists():
         raise Http404
     try:
@@ -109,7 +109,7 @@ def _change_run(
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    workflow = _operated(request, workflow_id)
+    workflow = _workflow_for_operator(request, workflow_id)
     if request.method != "POST":
         context = {"section": "workflows", "workflow": workflow}
         return render(request, "scheduler/workflow_delete.html", context)

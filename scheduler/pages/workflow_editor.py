@@ -9,7 +9,7 @@ from django.http import QueryDict
 from jobs import catalogue
 from jobs.api.framework import strict_json
 from jobs.errors import CodedError, ErrorText, FieldErrors, InvalidValue
-from scheduler.pages.forms import indented
+from scheduler.pages.forms import indent_json
 from scheduler.pages.step_form import ARG, SOURCE, StepForm
 from scheduler.workflows import editing
 from scheduler.workflows.editing import Steps
@@ -65,7 +65,7 @@ def edit(post: QueryDict) -> Edited:
     except CodedError as refused:
         edited, changed = Edited(text, message=str(refused.text)), steps
     else:
-        edited = Edited(text if changed == steps else indented(changed))
+        edited = Edited(text if changed == steps else indent_json(changed))
     if place is not None:
         edited.form = StepForm(changed, place, as_json=_is_json(post))
     return edited
@@ -79,7 +79,7 @@ def _change(post: QueryDict, text: str, steps: Steps, place: int) -> Edited:
     after = StepForm(changed, place, as_json=_is_json(post) if action == "change" else action == "json")
     errors = {name: [str(each) for each in texts] for name, texts in before.errors.items()}
     return Edited(
-        text if changed == steps else indented(changed),
+        text if changed == steps else indent_json(changed),
         message=" ".join(each for texts in errors.values() for each in texts),
         form=after,
         is_new=after.shape != before.shape,

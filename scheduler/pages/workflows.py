@@ -63,7 +63,7 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
     visible = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
     matching = filter_workflows(visible, form.cleaned_data) if form.is_valid() else visible.none()
     page = page_of(
-        place.leave_out_newer(matching),
+        place.exclude_newer(matching),
         order=ORDER,
         among=workflows_of(user),
         after=place.after,

@@ -28,16 +28,16 @@ class Selection:
     executions: QuerySet[Execution]
 
 
-def selected(user: User, ids: Iterable[UUID]) -> Selection:
+def select_by_id(user: User, ids: Iterable[UUID]) -> Selection:
     selected_ids = list(ids)
-    return _allowed(user, selected_ids, selected_ids)
+    return _select(user, selected_ids, selected_ids)
 
 
 def matching(user: User, values: RunFilter) -> Selection:
-    return _allowed(user, *search.matching_ids(user, values, bulk.MOST + 1))
+    return _select(user, *search.matching_ids(user, values, bulk.MOST + 1))
 
 
-def _allowed(user: User, jobs: Sequence[UUID], executions: Sequence[UUID]) -> Selection:
+def _select(user: User, jobs: Sequence[UUID], executions: Sequence[UUID]) -> Selection:
     return Selection(
         Job.objects.filter(pk__in=jobs, office__in=operated_offices(user)),
         own_executions(user).filter(pk__in=executions, job__isnull=True),

@@ -174,20 +174,20 @@ def of_executions(values: RunFilter) -> Condition | None:
 
 def _jobs_in_states(states: Collection[str], by_office: bool) -> Q:
     """The condition of partial indexes: on those that ended badly, or on those that have not ended."""
-    if _ended_badly(states):
+    if _are_failures(states):
         condition = Q(status__in=(JobStatus.FAILED, JobStatus.CANCELLED))
         # No job has the empty state: it keeps PostgreSQL from reading the whole index of all offices.
         of_office = Q(status__in=(JobStatus.FAILED, JobStatus.CANCELLED, ""), completed_at__isnull=False)
         return of_office if by_office else condition
-    if _not_ended(states):
+    if _are_live(states):
         return in_states({status for state in states for status in _LIVE_JOBS[RunState(state)]})
     return Q()
 
 
 def _executions_in_states(states: Collection[str]) -> Q:
-    if _ended_badly(states):
+    if _are_failures(states):
         return Q(status__in=(ExecutionStatus.FAILED, ExecutionStatus.CANCELLED))
-    if _not_ended(states):
+    if _are_live(states):
         return _any_of(EXECUTION_STATES[state] for state in states) & Q(job__isnull=True)
     return Q()
 
@@ -196,11 +196,11 @@ def _any_of(conditions: Iterable[Q]) -> Q:
     return reduce(or_, conditions)
 
 
-def _ended_badly(states: Collection[str]) -> bool:
+def _are_failures(states: Collection[str]) -> bool:
     return bool(states) and ENDED_BADLY.issuperset(states)
 
 
-def _not_ended(states: Collection[str]) -> bool:
+def _are_live(states: Collection[str]) -> bool:
     return bool(states) and set(states).isdisjoint(ENDED)
 
 

@@ -45,7 +45,7 @@ class Part:
     # Whether an index has the rows of the scope by number instead of by id.
     by_number: bool = False
 
-    def matching(self) -> QuerySet[Any]:
+    def matching_rows(self) -> QuerySet[Any]:
         rows: QuerySet[Any] = self.scope.alias(**searched_texts()).filter(self.condition)
         return rows
 
@@ -75,7 +75,7 @@ class Part:
     def in_order(self, *, upward: bool) -> QuerySet[Any]:
         """By id; as a text where the index by id would lead PostgreSQL through the rows of other offices."""
         place = Cast("id", TextField()) if self.by_number else F("id")
-        return self.matching().order_by(place.asc() if upward else place.desc())
+        return self.matching_rows().order_by(place.asc() if upward else place.desc())
 
 
 def parts_of(user: User, values: RunFilter) -> list[Part]:

@@ -78,7 +78,7 @@ def search(
     parts = parts_of(user, values)
     if start is not None and values.sort != Sort.LONGEST:
         parts = beyond(parts, start, upward=upward)
-    return _bounded(
+    return _read_enough(
         parts,
         page,
         upward=upward,
@@ -92,11 +92,11 @@ def count(user: User, values: RunFilter, *, since: UUID | None = None) -> Count:
     def number(parts: Sequence[Part], end: UUID | None) -> Count:
         total = 0
         for part in parts:
-            total += part.matching().values("id")[: COUNTED + 1 - total].count()
+            total += part.matching_rows().values("id")[: COUNTED + 1 - total].count()
         return Count(min(total, COUNTED), total > COUNTED or end is not None)
 
     parts = parts_of(user, values)
-    return _bounded(parts if since is None else beyond(parts, since, upward=True), number)
+    return _read_enough(parts if since is None else beyond(parts, since, upward=True), number)
 
 
 def matching_ids(user: User, values: RunFilter, most: int) -> tuple[list[UUID], list[UUID]]:
@@ -109,7 +109,7 @@ def matching_ids(user: User, values: RunFilter, most: int) -> tuple[list[UUID], 
             matches[part.scope.model is Job] += rows[:most]
         return matches[True][:most], matches[False][:most]
 
-    return _bounded(parts_of(user, values), ids)
+    return _read_enough(parts_of(user, values), ids)
 
 
 def every(user: User, values: RunFilter, most: int) -> Iterator[Run]:
@@ -124,7 +124,7 @@ def every(user: User, values: RunFilter, most: int) -> Iterator[Run]:
             return
 
 
-def _bounded(
+def _read_enough(
     parts: Sequence[Part],
     read: Callable[[Sequence[Part], UUID | None], T],
     *,
@@ -167,7 +167,7 @@ def _longest(parts: Sequence[Part], size: int) -> list[Run]:
     for part in parts:
         is_job = part.scope.model is Job
         end = "completed_at" if is_job else "finished_at"
-        rows = part.matching().filter(**{f"{end}__isnull": False, "started_at__isnull": False})
+        rows = part.matching_rows().filter(**{f"{end}__isnull": False, "started_at__isnull": False})
         longest = rows.annotate(took=F(end) - F("started_at")).order_by("-took", "-id")
         matches += [(took, identity, is_job) for took, identity in longest.values_list("took", "id")[:size]]
     matches.sort(reverse=True)

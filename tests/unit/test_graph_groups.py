@@ -17,9 +17,9 @@ from jobs.pages.graph_groups import (
     TASK,
     Group,
     Vertices,
-    beginning,
     default_kind,
     keys_of,
+    name_prefix,
     vertices,
 )
 from jobs.states import JobStatus
@@ -55,7 +55,7 @@ def grouped(nodes: list[Node], parents: dict[str, list[str]], kind: str, opened:
     ],
 )
 def test_the_beginning_of_a_name_ends_at_its_first_number(name, expected):
-    assert beginning(name) == expected
+    assert name_prefix(name) == expected
 
 
 def test_ten_thousand_jobs_become_a_few_groups_with_all_their_states():

@@ -76,7 +76,7 @@ def draw(operations: Sequence[tuple[Operation, Operation]], taken: Collection[Ed
     """`operations` holds each job's forward and backward operation, in the order of the queue."""
     columns = {forward.number: column for column, (forward, _) in enumerate(operations)}
     boxes = [_box(operation, columns) for pair in operations for operation in pair]
-    edges = [*straight_edges(columns), *(edge for edge in taken if is_turn(edge))]
+    edges = [*straight_edges(columns), *(edge for edge in taken if changes_direction(edge))]
     lines = [
         Line(*arrow(edge, columns), edge in taken)
         for edge in edges
@@ -95,7 +95,7 @@ def straight_edges(numbers: Iterable[int]) -> list[Edge]:
     return edges
 
 
-def is_turn(edge: Edge) -> bool:
+def changes_direction(edge: Edge) -> bool:
     """Whether the run changes from forward to backward here."""
     (_, before), (_, after) = edge
     return before == Direction.FORWARD and after == Direction.BACKWARD
@@ -104,18 +104,18 @@ def is_turn(edge: Edge) -> bool:
 def _box(operation: Operation, columns: Mapping[int, int]) -> Box:
     y = FORWARD_Y if operation.direction == Direction.FORWARD else BACKWARD_Y
     text = "–" if operation.name == NO_OPERATION else shorten(operation.name)
-    return Box(operation, _left(operation.number, columns), y, text)
+    return Box(operation, _left_edge(operation.number, columns), y, text)
 
 
-def _left(number: int, columns: Mapping[int, int]) -> int:
+def _left_edge(number: int, columns: Mapping[int, int]) -> int:
     return MARGIN + columns[number] * (BOX_WIDTH + GAP_X)
 
 
 def arrow(edge: Edge, columns: Mapping[int, int]) -> tuple[str, str]:
     """The SVG paths of the edge's line and of its head."""
-    left, right = (_left(number, columns) for number, _ in edge)
+    left, right = (_left_edge(number, columns) for number, _ in edge)
     half = ARROWHEAD // 2 + 1
-    if is_turn(edge):
+    if changes_direction(edge):
         # From a job without a library, which has nothing to roll back, to the job before it.
         x1, x2 = left + BOX_WIDTH // 2, right + BOX_WIDTH // 2
         y1, y2 = FORWARD_Y + BOX_HEIGHT, BACKWARD_Y
