@@ -200,7 +200,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
     )
 
     def links(self, request: HttpRequest, row: DeadLetter) -> list[Link]:
-        return [Link(reverse("exports:letter", args=[row.pk]), _("View page"))]
+        return [Link(reverse("exports:dead-letter", args=[row.pk]), _("View page"))]
 
 
 def link_to_export(source: str) -> Link | None:

@@ -215,10 +215,10 @@ def _write(jobs: dict[int, ExportJob], changed: set[int], now: datetime) -> None
     if rows:
         call.change(sql.WRITE_STATES, {"changes": call.as_json(rows), "now": now})
     unchanged = [job.pk for job in jobs.values() if job.pk not in changed and job.status == Status.RUNNING]
-    note_heard(unchanged, now)
+    write_heard_at(unchanged, now)
 
 
-def note_heard(job_ids: Iterable[int], now: datetime) -> None:
+def write_heard_at(job_ids: Iterable[int], now: datetime) -> None:
     """These exports have not stalled: a message about them has arrived, or is being checked."""
     if ids := sorted(job_ids):
         call.change(sql.WRITE_HEARD_AT, [now, ids])

@@ -130,7 +130,7 @@ class Listener:
         """Takes over messages, repairs missing results, fails stalled exports and trims the streams."""
         now = _now()
         streams.keep(self.redis, self.name, RESULTS, self.checks.entry_ids)
-        lifecycle.note_heard(self.checks.job_ids, now)
+        lifecycle.write_heard_at(self.checks.job_ids, now)
         self.take_over()
         lifecycle.report_missing_results(now)
         for kind, limit in settings.DURE_EXPORT_STALL_SECONDS_BY_TYPE.items():

@@ -95,9 +95,9 @@ class ResultChecks:
     def _check(self, result: Result, expected: Expectation | None) -> Verdict | None:
         if expected is None:
             return None
-        return inspect(Store(settings.DURE_EXPORT_PATH), result, expected, self._go_on)
+        return inspect(Store(settings.DURE_EXPORT_PATH), result, expected, self._raise_if_stopping)
 
-    def _go_on(self, _size: int) -> None:
+    def _raise_if_stopping(self, _size: int) -> None:
         if self._stopping.is_set():
             raise Stopped
 

@@ -36,8 +36,8 @@ def prune(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> dict[s
     if row_days:
         old = {"before": now - timedelta(days=row_days), "swept": now - DELETE_AFTER_EXPIRY}
         steps.append(retention.delete_by("deleted", sql.DELETE_EXPORTS, {**values, **old}))
-    kept = {"expired": 0, "deleted": 0}
-    done = kept | retention.delete_in_turn(steps, batch, time.monotonic() + seconds).deleted
+    none = {"expired": 0, "deleted": 0}
+    done = none | retention.delete_in_turn(steps, batch, time.monotonic() + seconds).deleted
     if any(done.values()):
         log.info("pruned exports: %s", ", ".join(f"{count} {what}" for what, count in done.items()))
     return done

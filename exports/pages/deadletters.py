@@ -43,7 +43,7 @@ def require_staff(request: HttpRequest) -> User:
 
 @require_safe
 @login_required
-def letters(request: HttpRequest) -> HttpResponse:
+def dead_letters(request: HttpRequest) -> HttpResponse:
     require_staff(request)
     query = read_filter(request.GET, FILTERS)
     state = query.get("state") or DeadLetter.State.OPEN
@@ -70,7 +70,7 @@ def letters(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @login_required
-def letter(request: HttpRequest, letter_id: int) -> HttpResponse:
+def dead_letter(request: HttpRequest, letter_id: int) -> HttpResponse:
     require_staff(request)
     row = get_object_or_404(DeadLetter.objects.select_related("handled_by"), pk=letter_id)
     context = {
@@ -99,7 +99,7 @@ def act(request: HttpRequest, letter_id: int, verb: str) -> HttpResponse:
     else:
         sent = _("The message is being sent again.")
         messages.success(request, sent if verb == "republish" else _("The message was discarded."))
-    return redirect("exports:letter", letter_id=row.pk)
+    return redirect("exports:dead-letter", letter_id=row.pk)
 
 
 def _confirmation(row: DeadLetter, verb: str) -> dict[str, object]:
@@ -119,8 +119,8 @@ def _confirmation(row: DeadLetter, verb: str) -> dict[str, object]:
         "sentences": sentences,
         "verb": button,
         "mild": verb == "republish",
-        "back": reverse("exports:letter", args=[row.pk]),
-        "above": (reverse("exports:letters"), _("Dead letters")),
+        "back": reverse("exports:dead-letter", args=[row.pk]),
+        "above": (reverse("exports:dead-letters"), _("Dead letters")),
     }
 
 

@@ -90,7 +90,7 @@ def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
 
 @require_POST
 @login_required
-def again(request: HttpRequest, job_id: int) -> HttpResponse:
+def start_again(request: HttpRequest, job_id: int) -> HttpResponse:
     """Starts a new export of the same replay, type and options; the old one stays as it is."""
     job = _own(request, job_id)
     if job.status not in TERMINAL:

@@ -80,11 +80,11 @@ def wait_status(job: ExportJob, facts: Facts, now: datetime) -> WaitStatus | Non
         return WaitStatus(_("The worker has finished; the result is on its way."), heard_at, late)
     if job.status == Status.RUNNING:
         limit = settings.DURE_EXPORT_STALL_SECONDS_BY_TYPE[job.job_type]
-        return _silent(heard_at, now, timedelta(seconds=limit))
-    return _queued(job, facts, now)
+        return _silence_status(heard_at, now, timedelta(seconds=limit))
+    return _queued_status(job, facts, now)
 
 
-def _silent(heard_at: datetime, now: datetime, limit: timedelta) -> WaitStatus | None:
+def _silence_status(heard_at: datetime, now: datetime, limit: timedelta) -> WaitStatus | None:
     silence = now - heard_at
     if silence <= SILENCE_LIMIT:
         return None
@@ -94,7 +94,7 @@ def _silent(heard_at: datetime, now: datetime, limit: timedelta) -> WaitStatus |
     return WaitStatus(_("No messages from the worker."), heard_at, late=True)
 
 
-def _queued(job: ExportJob, facts: Facts, now: datetime) -> WaitStatus:
+def _queued_status(job: ExportJob, facts: Facts, now: datetime) -> WaitStatus:
     if facts.run_status == ExecutionStatus.RUNNING:
         return WaitStatus(_("A worker has started; no progress yet."), job.created_at)
     if facts.run_status == ExecutionStatus.PENDING:

@@ -25,7 +25,7 @@ class Sprite:
     mask: Image.Image
     half_mask: Image.Image
 
-    def faded(self, share: float) -> "Sprite":
+    def with_opacity(self, share: float) -> "Sprite":
         table = [round(level * share) for level in range(256)]
         return Sprite(
             self.width,

@@ -81,7 +81,7 @@ class Scene:
             self._draw_player(player, *self._pixel(position))
         self._draw_captions(moment)
         if moment.score:
-            self._centered(self._score(tuple(moment.score.items())), self._px(22))
+            self._paste_centered(self._score(tuple(moment.score.items())), self._px(22))
         clock = self._clock(int(moment.seconds))
         self.canvas.paste(clock, self._width - self._px(MARGIN) - clock.width, self._px(22))
         return self.canvas
@@ -125,9 +125,9 @@ class Scene:
         for caption in reversed(moment.captions):
             box = self._caption(caption, _fade_step(moment.seconds - caption.since))
             bottom -= box.height + self._px(6)
-            self._centered(box, bottom)
+            self._paste_centered(box, bottom)
 
-    def _centered(self, picture: Sprite, y: int) -> None:
+    def _paste_centered(self, picture: Sprite, y: int) -> None:
         self.canvas.paste(picture, (self._width - picture.width) // 2, y)
 
     def _background(self) -> Image.Image:
@@ -173,7 +173,7 @@ class Scene:
             line = f"{self.header.players[caption.player].name}  {line}"
         size = self._px(28)
         box = text.pill(text.shorten(line, size, self._width - self._px(200)), size, PAPER, accent)
-        return sprite(box).faded(step / FADE_STEPS)
+        return sprite(box).with_opacity(step / FADE_STEPS)
 
 
 def _fade_step(age: float) -> int:

@@ -75,7 +75,7 @@ def open_recording(source: BinaryIO, kind: str) -> Iterator[Recording]:
     except (OSError, ValueError) as error:
         raise _unreadable("unreadable", error) from None
     with container:
-        yield _recording(container)
+        yield _open_recording(container)
 
 
 def frames(recording: Recording, on_sound: OnSound | None = None) -> Iterator[VideoFrame]:
@@ -161,7 +161,7 @@ def frames_from(
     yield from frames(recording, on_sound)
 
 
-def _recording(container: Any) -> Recording:
+def _open_recording(container: Any) -> Recording:
     if not container.streams.video:
         raise BadReplay("no_video")
     stream = container.streams.video[0]
