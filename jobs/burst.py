@@ -97,7 +97,7 @@ def _with_next_runs(tracer: Tracer) -> Tracer:
 def _trace_next(burst: Burst, task_id: str, claim: Claim, headers: dict[str, Any], last: Any) -> Any:
     name = publish.message_id(claim.execution_id, claim.dispatch)
     args = (claim.execution_id, claim.dispatch)
-    bursts.tell(
+    bursts.report_next_run(
         burst.message,
         {"end": "succeeded", "result": last.retstr, "runtime": last.runtime},
         {"id": name, "task": task_id, "args": args, "retries": claim.retry_count},
@@ -115,10 +115,10 @@ def _trace_next(burst: Burst, task_id: str, claim: Claim, headers: dict[str, Any
     return _tracers[task_id](name, args, {}, request)
 
 
-def tell_join(claim: Claim, task_id: str) -> None:
+def report_join(claim: Claim, task_id: str) -> None:
     """The message of a join names its job. Tell the main process which Execution it runs."""
     if _current is not None:
-        bursts.tell(
+        bursts.report_next_run(
             _current.message,
             {"end": "released"},
             {
@@ -167,5 +167,5 @@ def follow(next_run: tuple[str, Claim] | None) -> None:
         _current.next_run = next_run
 
 
-def goes_on() -> bool:
+def has_next_run() -> bool:
     return _current is not None and _current.next_run is not None

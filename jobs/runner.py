@@ -131,7 +131,7 @@ def claim_call(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Cal
     def claim_join() -> Claim | None:
         claim = lifecycle.claim_join(execution_id, **values)
         if claim is not None:
-            burst.tell_join(claim, celery_task.name)
+            burst.report_join(claim, celery_task.name)
         return claim
 
     def claim() -> Claim | None:
@@ -217,7 +217,7 @@ def settle_success(current: Run, result: str) -> Settlement:
             burst.follow(settlement.next_run)
     finally:
         deadline.drop_signals()
-        if not burst.goes_on():
+        if not burst.has_next_run():
             deadline.resume_signals()
     if settlement is None:
         raise Fenced()

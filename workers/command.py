@@ -45,7 +45,7 @@ def run_command(ctx: Context, command: str, args: Sequence[str] = ()) -> dict[st
     if code != 0:
         raise SessionError(failure_message(command, code or 0, tail))
     result: dict[str, Any] = {"exit_code": code, "seconds": round(time.monotonic() - started, 3)}
-    room = truncate.room_beside(result | {"output_tail": ""})
+    room = truncate.bytes_left(result | {"output_tail": ""})
     return result | {"output_tail": truncate.tail(tail.text(), room)}
 
 

@@ -62,7 +62,7 @@ def http_request(
     except NoResponse as problem:
         raise TaskFailure(str(problem)) from None
     if answer.status not in expect:
-        raise _unexpected(answer, expect)
+        raise _status_failure(answer, expect)
     return response_json(answer)
 
 
@@ -88,7 +88,7 @@ def _message(ctx: Context, headers: dict[str, str], body: Body) -> dict[str, Any
         raise InvalidArgs("The body contains half of a surrogate pair.") from None
 
 
-def _unexpected(answer: Response, expect: Sequence[int]) -> TaskFailure:
+def _status_failure(answer: Response, expect: Sequence[int]) -> TaskFailure:
     message = f"Answered {answer.status} {answer.reason[:80]}".rstrip() + (
         f", expected {' or '.join(str(status) for status in expect)}."
     )
@@ -116,7 +116,7 @@ def response_json(answer: Response) -> dict[str, Any]:
         "truncated": answer.truncated,
         "elapsed_ms": answer.elapsed_ms,
     }
-    room = truncate.room_beside(result | {"body": ""})
+    room = truncate.bytes_left(result | {"body": ""})
     if text is not None:
         body = truncate.head(text, room)
         cut = len(body) < len(text)

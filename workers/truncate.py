@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from django.conf import settings
 
 
-def room_beside(result: Mapping[str, object]) -> int:
+def bytes_left(result: Mapping[str, object]) -> int:
     """The bytes of JSON that are left for one more text."""
     return max(0, int(settings.DURE_MAX_RESULT_BYTES) - _size(result) - 16)
 

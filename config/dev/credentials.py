@@ -80,7 +80,7 @@ def read_demo(text: str) -> dict[str, Any]:
         raise CannotStart("`manage.py demo` did not answer with its users and office.") from None
 
 
-def published(home: Path) -> dict[str, Any] | None:
+def read_published(home: Path) -> dict[str, Any] | None:
     """What the running system has published; None if it is not ready."""
     credentials = read_json(home / FILE)
     return credentials if isinstance(credentials, dict) else None

@@ -63,7 +63,7 @@ class PostgreSQL:
             ) from None
         # A file in the home, since PostgreSQL must traverse the home, and need not read it.
         must_reach = (Path(home.lock.name), binary("postgres"))
-        self.prefix = _unprivileged(self.account, must_reach) if self.account else []
+        self.prefix = _unprivileged_prefix(self.account, must_reach) if self.account else []
 
     def start(self) -> tuple[Process, str]:
         """Starts it, waits until it answers, and returns its URL."""
@@ -244,7 +244,7 @@ def _account(folder: Path) -> Account:
     )
 
 
-def _unprivileged(account: Account, must_reach: Sequence[Path]) -> list[str]:
+def _unprivileged_prefix(account: Account, must_reach: Sequence[Path]) -> list[str]:
     """The command prefix that runs a program as this account.
 
     The account may be unable to enter the folder, such as a clone in /root. Then it keeps one capability, to

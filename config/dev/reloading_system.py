@@ -63,7 +63,7 @@ class ReloadingSystem(System):
             self.processes.remove(stopped)
             waiting.add(stopped.name)
 
-        def start_those_that_ended() -> None:
+        def start_waiting() -> None:
             # Which one ends first must not decide which one gets the processors first.
             self._start_programs([program for name, program in programs.items() if name in waiting])
             waiting.clear()
@@ -71,10 +71,10 @@ class ReloadingSystem(System):
         def pause() -> None:
             self._show_and_sleep()
             if self._has_imported_code():
-                start_those_that_ended()
+                start_waiting()
 
         stop([running[name] for name in programs if name in running], pause, note_end)
-        start_those_that_ended()
+        start_waiting()
         self.restarted_at = time.monotonic()
 
     def _programs_with(self, files: set[str]) -> list[Program]:

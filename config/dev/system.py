@@ -74,7 +74,7 @@ class System:
 
     def start_beside(self) -> None:
         """Start the programs with the servers of the system that runs in DURE_HOME."""
-        running = credentials.published(self.options.home)
+        running = credentials.read_published(self.options.home)
         if running is None:
             raise CannotStart(f"The system in {self.options.home} is not ready yet: wait for it.")
         servers = running_servers(self.options.home) or Servers()

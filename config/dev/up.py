@@ -36,7 +36,7 @@ def main() -> int:
 def up() -> int:
     requested = preflight.read()
     system, start = prepare(requested)
-    with stopped_at_the_end(system):
+    with stop_on_exit(system):
         try:
             start()
             system.watch()
@@ -84,7 +84,7 @@ def system_of(home: Home, requested: Options, programs: list[Program]) -> System
 
 
 @contextmanager
-def stopped_at_the_end(system: System) -> Iterator[System]:
+def stop_on_exit(system: System) -> Iterator[System]:
     try:
         yield system
     finally:

@@ -23,7 +23,7 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self._ends = time.monotonic() + seconds
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         left = self._ends - time.monotonic()
         if left <= 0:
             raise TimeoutError("the time is up")
@@ -39,7 +39,7 @@ class DeadlineSocket:
     def sendall(self, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            self._sock.settimeout(self._deadline.left())
+            self._sock.settimeout(self._deadline.seconds_left())
             rest = rest[self._sock.send(rest[:CHUNK]) :]
 
     def makefile(self, _mode: str) -> io.BufferedReader:
@@ -60,7 +60,7 @@ class _Reader(io.RawIOBase):
         # A chunk that claims a negative size makes http.client read to the end of an endless stream.
         if self._bytes_left <= 0:
             raise ConnectionAbortedError("the answer is too long")
-        self._sock.settimeout(self._deadline.left())
+        self._sock.settimeout(self._deadline.seconds_left())
         count = self._sock.recv_into(buffer)
         self._bytes_left -= count
         return count
@@ -83,7 +83,7 @@ def resolve(resolver: Resolver, host: str, port: int, deadline: Deadline) -> lis
 
     threading.Thread(target=work, name="resolve", daemon=True).start()
     try:
-        result = results.get(timeout=deadline.left())
+        result = results.get(timeout=deadline.seconds_left())
     except Empty:
         raise TimeoutError("the time is up") from None
     if isinstance(result, Exception):
@@ -97,7 +97,7 @@ def connect(addresses: Sequence[str], port: int, deadline: Deadline) -> socket.s
     for address in addresses:
         sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         try:
-            sock.settimeout(min(deadline.left(), CONNECT_SECONDS))
+            sock.settimeout(min(deadline.seconds_left(), CONNECT_SECONDS))
             sock.connect((address, port))
         except OSError as error:
             sock.close()
@@ -119,5 +119,5 @@ def _tls() -> ssl.SSLContext:
 
 def encrypt(sock: socket.socket, host: str, deadline: Deadline) -> ssl.SSLSocket:
     """Start TLS. The certificate must be valid for the URL's host, at any of its addresses."""
-    sock.settimeout(deadline.left())
+    sock.settimeout(deadline.seconds_left())
     return _tls().wrap_socket(sock, server_hostname=host.rstrip("."))

@@ -134,7 +134,7 @@ class _Simulation:
 
 def estimated_times(office: Office, now: datetime) -> Times:
     """The estimated start and end of the office's jobs that have not ended."""
-    works = live_works(office, now)
+    works = work_of_live_jobs(office, now)
     spans = forecast(works, office.max_concurrent_jobs, office.max_concurrent_by_role, office.paused)
     return {
         str(job): (
@@ -145,7 +145,7 @@ def estimated_times(office: Office, now: datetime) -> Times:
     }
 
 
-def live_works(office: Office, now: datetime) -> list[Work]:
+def work_of_live_jobs(office: Office, now: datetime) -> list[Work]:
     usual = stats.run_times(office.id)
     rows = call.rows(reports.LIVE_JOBS, {"office": office.id, "most": MOST_JOBS + 1})
     if len(rows) > MOST_JOBS:

@@ -85,9 +85,9 @@ class RunLog:
             self._size += len(line[4]) + LINE_BYTES
             size = self._size
         if size > self._notify_above:
-            self._tell_writer()
+            self._wake_writer()
 
-    def _tell_writer(self) -> None:
+    def _wake_writer(self) -> None:
         with self._lock:
             self._drop_oldest()
             at_once = self._size > FLUSH_ABOVE

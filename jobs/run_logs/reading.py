@@ -49,7 +49,7 @@ class Selection:
     level: int = 0
     text: str = ""
 
-    def admits(self, line: Line) -> bool:
+    def matches(self, line: Line) -> bool:
         return line.level >= self.level and self.text.casefold() in line.message.casefold()
 
 
@@ -83,7 +83,7 @@ def _entries(statement: str, execution: UUID, only: Selection, low: int, high: i
         for first, text in chunks:
             numbered = list(enumerate(decode(text), first))
             for seq, line in reversed(numbered) if backwards else numbered:
-                if low < seq < high and only.admits(line):
+                if low < seq < high and only.matches(line):
                     yield Entry(seq, line)
         if len(chunks) < CHUNKS:
             return

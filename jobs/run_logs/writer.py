@@ -30,13 +30,13 @@ DATABASE_ERRORS = (DatabaseError, InterfaceError)
 def write(run: RunLog) -> bool:
     """Write what waits, on this thread's connection. False: the caller does not own the run any more."""
     with run.writing:
-        taken = run.take()
-        if not taken.lines:
+        batch = run.take()
+        if not batch.lines:
             return True
         try:
-            is_owner = _write_chunks(run, list(chunks(run.claim.attempt, *taken)))
+            is_owner = _write_chunks(run, list(chunks(run.claim.attempt, *batch)))
         except BaseException:
-            run.put_back(taken)
+            run.put_back(batch)
             raise
         if not is_owner:
             run.close()
@@ -100,7 +100,7 @@ class Writer:
                 return
         try:
             if connection.in_atomic_block:
-                self._hand_over(run)
+                self._wait_for_last_lines(run)
             else:
                 self._write_on_own_connection(run)
         except DATABASE_ERRORS as error:
@@ -115,7 +115,7 @@ class Writer:
             connection.close()
             write(run)
 
-    def _hand_over(self, run: RunLog) -> None:
+    def _wait_for_last_lines(self, run: RunLog) -> None:
         done = threading.Event()
         self._last_lines = (run, done)
         self.notify()

@@ -38,7 +38,7 @@ class OfficeEvents:
         """Renew the watch, and read again who may listen: once for all sockets."""
         self._readers = await in_database(watch, self._office)
 
-    def admits(self, user: User) -> bool:
+    def may_listen(self, user: User) -> bool:
         return self._readers is None or user.pk in self._readers
 
 
@@ -56,7 +56,7 @@ class EventsSocket(FeedSocket[OfficeEvents]):
         return OfficeEvents(self.office)
 
     def check_access(self, source: OfficeEvents) -> None:
-        if not source.admits(self.credentials.user):
+        if not source.may_listen(self.credentials.user):
             raise NotFound
 
 

@@ -95,7 +95,7 @@ def kill_orphans(worker: Any) -> None:
         return
     own_mark = marks.worker_mark(os.getpid())
     for _ in range(KILL_ROUNDS):
-        orphans = [pid for pid in _adopted(worker) if marks.read_mark(pid) == own_mark]
+        orphans = [pid for pid in _adopted_pids(worker) if marks.read_mark(pid) == own_mark]
         for pid in orphans:
             log.warning("killing process %s, which a dead pool process left behind", pid)
             with suppress(ProcessLookupError):
@@ -105,7 +105,7 @@ def kill_orphans(worker: Any) -> None:
         time.sleep(ROUND_SECONDS)
 
 
-def _adopted(worker: Any) -> set[int]:
+def _adopted_pids(worker: Any) -> set[int]:
     """Our living children that are no pool processes; dead ones are collected."""
     # The children first: a pool process is in the list before it is started.
     children = process_tree.children(os.getpid())

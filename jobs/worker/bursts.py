@@ -44,7 +44,7 @@ def stop(**_: Any) -> None:
     _stopped[0] = 1
 
 
-def go_on() -> None:
+def resume() -> None:
     _stopped[0] = 0
 
 
@@ -74,7 +74,7 @@ def is_stopped() -> bool:
     return bool(_stopped[0])
 
 
-def tell(message: str, end: dict[str, Any], following: dict[str, Any]) -> None:
+def report_next_run(message: str, end: dict[str, Any], following: dict[str, Any]) -> None:
     line = json.dumps([message, end, following], separators=(",", ":")).encode() + b"\n"
     if _writes < 0 or len(line) > LONGEST:
         return

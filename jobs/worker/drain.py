@@ -47,5 +47,5 @@ def close(consumer: Any) -> None:
 def reopen(consumer: Any) -> None:
     global _closed  # noqa: PLW0603
     _closed = False
-    bursts.go_on()
+    bursts.resume()
     consumer.task_consumer.consume()

@@ -39,7 +39,7 @@ def run_copy(ctx: Context, queue_id: int, *, wait: bool) -> dict[str, Any]:
     """Run a copy, and return its context once it has succeeded; without `wait`, only start it."""
     execution = Execution.objects.get(pk=ctx.execution_id)
     if wait:
-        _leave_a_process(execution)
+        _keep_a_process_free(execution)
     copy = _started_copy(execution, queue_id)
     if not wait:
         return {"queue_id": copy.queue_id, "run": copy.run}
@@ -59,8 +59,8 @@ def roll_back(execution_id: str | UUID, _args: Mapping[str, Any] | None = None) 
             continue
 
 
-def _leave_a_process(execution: Execution) -> None:
-    """Of a worker's processes one stays free for the operations of the queues for which the others wait."""
+def _keep_a_process_free(execution: Execution) -> None:
+    """One of a worker's processes stays free for the operations of the queues that the others wait for."""
     slots = Worker.objects.filter(pk=execution.worker).values_list("slots", flat=True).first()
     earlier = Q(attempt_started_at__lt=execution.attempt_started_at) | Q(
         attempt_started_at=execution.attempt_started_at, id__lt=execution.id
@@ -114,12 +114,12 @@ def _wait_for(ctx: Context, copy: StepQueue) -> StepQueue:
     while True:
         ctx.progress(message=f"waits for step queue {copy.queue_id}")
         pubsub.watch(copy.queue_id, LOOK_SECONDS + 1)
-        ended = pubsub.wait_for(copy.queue_id, lambda: _ended(copy.queue_id), LOOK_SECONDS)
+        ended = pubsub.wait_for(copy.queue_id, lambda: _queue_if_ended(copy.queue_id), LOOK_SECONDS)
         if ended is not None:
             return ended
 
 
-def _ended(queue_id: int) -> StepQueue | None:
+def _queue_if_ended(queue_id: int) -> StepQueue | None:
     queue = StepQueue.objects.filter(pk=queue_id).first()
     if queue is None:
         raise TaskFailure(f"Step queue {queue_id} was deleted before its end.")

@@ -141,12 +141,12 @@ def _settle(run_id: UUID, now: datetime) -> bool:
             return False  # another process has settled it
         run = WorkflowRun.objects.select_related("workflow").get(pk=run_id)
         outcome = endings.outcome_of(run)
-        if not _retry_by_itself(run, outcome, now):
+        if not _retry_automatically(run, outcome, now):
             endings.close(run, outcome, now)
         return True
 
 
-def _retry_by_itself(run: WorkflowRun, outcome: endings.Outcome, now: datetime) -> bool:
+def _retry_automatically(run: WorkflowRun, outcome: endings.Outcome, now: datetime) -> bool:
     if not outcome.is_retryable or run.retry_count >= run.workflow.max_run_retries:
         return False
     try:

@@ -24,11 +24,11 @@ def keep_context(
     except BaseException:
         # The rollback may need what the operation noted before it failed. Its own error is the one to report.
         try:
-            keep(_changed(step.context, before, max_bytes))
+            keep(_encode_if_changed(step.context, before, max_bytes))
         except InvalidArgs as refused:
             step.logger.warning("%s The context stays as it was before the operation.", refused)
         raise
-    keep(_changed(step.context, before, max_bytes))
+    keep(_encode_if_changed(step.context, before, max_bytes))
 
 
 def encode_context(context: dict[str, Any]) -> str:
@@ -41,7 +41,7 @@ def encode_context(context: dict[str, Any]) -> str:
     return text
 
 
-def _changed(context: dict[str, Any], before: str, max_bytes: int) -> str | None:
+def _encode_if_changed(context: dict[str, Any], before: str, max_bytes: int) -> str | None:
     text = encode_context(context)
     if text == before:
         return None

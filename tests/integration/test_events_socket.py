@@ -248,10 +248,10 @@ def test_a_user_who_leaves_the_office_is_not_admitted_any_more(office, user):
     outsider, staff = make_user("outsider"), make_user("staff", is_staff=True)
     source = OfficeEvents(office.pk)
     asyncio.run(source.renew())
-    assert [source.admits(reader) for reader in (user, staff, outsider)] == [True, True, False]
+    assert [source.may_listen(reader) for reader in (user, staff, outsider)] == [True, True, False]
     Membership.objects.all().delete()
     asyncio.run(source.renew())
-    assert not source.admits(user)
+    assert not source.may_listen(user)
 
 
 def test_a_socket_receives_no_events_of_another_office(address, office, token):
