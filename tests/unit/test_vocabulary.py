@@ -25,6 +25,19 @@ def test_retired_words_are_found_in_names_comments_docstrings_and_messages(tmp_p
     assert [use.line for use in vocabulary.uses(path)] == [0, 1, 4, 4, 4, 4, 5]
 
 
+def test_a_function_of_the_product_is_not_named_by_a_participle(tmp_path, monkeypatch):
+    monkeypatch.setattr(vocabulary, "ROOT", tmp_path)
+    source = (
+        "def _accepted(job): ...\nasync def matching(): ...\ndef sent(): ...\ndef feed(): ...\n"
+        "class Row:\n    @property\n    def finished(self): ...\n    def skipped(self): ...\n"
+    )
+    (tmp_path / "tests").mkdir()
+    for folder, lines in ((tmp_path, [1, 2, 3, 8]), (tmp_path / "tests", [])):
+        path = folder / "rows.py"
+        path.write_text(source)
+        assert [use.line for use in vocabulary.uses(path)] == lines
+
+
 def test_only_the_english_of_a_translation_catalogue_is_searched(tmp_path, monkeypatch):
     monkeypatch.setattr(vocabulary, "ROOT", tmp_path)
     path = tmp_path / "django.po"
