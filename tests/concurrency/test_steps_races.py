@@ -26,7 +26,7 @@ def test_jobs_enqueued_concurrently_form_one_list():
     assert (fresh(queue).job_queue, fresh(queue).last_job) == (ids[0], ids[-1])
 
 
-def test_of_queues_that_take_the_same_job_one_gets_it():
+def test_only_one_of_the_queues_that_take_the_same_job_gets_it():
     """Each request has read that the job is in no queue."""
     owner = a_user()
     taken = [a_queue(a_job("first"), owner=owner) for _ in range(4)]

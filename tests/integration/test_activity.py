@@ -223,6 +223,6 @@ def test_a_row_without_a_log_is_not_written(root):
     assert not Activity.objects.exists()
 
 
-def test_who_acts_is_forgotten_after_a_request():
+def test_the_actor_is_forgotten_after_a_request():
     client_of(a_user("alice")).get("/api/schedules")
     assert actors.current() is None

@@ -53,7 +53,7 @@ def test_a_running_job_is_asked_to_stop_and_keeps_its_slot_until_it_has(monkeypa
     assert event_types(first)[-1] == T.JOB_CANCELLED
 
 
-def test_who_cancels_a_running_job_is_recorded_once_for_operators():
+def test_the_actor_of_a_cancel_is_recorded_once_for_operators():
     job = a_job(an_office())
     run = claimed(job)
     assert cancel(job) == CancelResult(0, 1)

@@ -39,7 +39,7 @@ def test_jobs_above_the_rate_wait_without_a_slot_and_start_when_it_allows():
     running(jobs[2])
 
 
-def test_what_offices_have_sent_above_the_rate_is_held_at_its_claim():
+def test_runs_that_offices_have_sent_above_the_rate_are_held_at_their_claim():
     register(rate_limit="1/m")
     (first,), (second,) = packs(an_office()), packs(an_office(max_concurrent_jobs=1))
     (other,) = submitted(second.office, {})

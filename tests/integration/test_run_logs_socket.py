@@ -66,7 +66,7 @@ def test_the_socket_follows_a_log_from_any_line(address):
         assert lines_until(ws, "four") == ["four"]
 
 
-def test_nobody_else_follows_it(address):
+def test_other_users_cannot_follow_a_run_log(address):
     _, path = a_log()
     with opened(address, path, token_of("bob")) as ws:
         assert code_of(ws) == 4404

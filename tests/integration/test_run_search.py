@@ -195,7 +195,7 @@ def test_failures_are_found_behind_very_many_successes(office):
 
 @pytest.mark.usefixtures("short_searches")
 @pytest.mark.parametrize("staff", [False, True])
-def test_what_an_index_finds_is_found_behind_very_many_newer_runs(office, staff):
+def test_runs_that_an_index_finds_are_found_behind_very_many_newer_ones(office, staff):
     user = a_user("steve", is_staff=True) if staff else a_user("alice")
     tomorrow = (timezone.now() + timedelta(days=1)).isoformat()
     waiting, _ = submitted(office, {"ref": "old", "run_at": tomorrow}, {"ref": "twin"}, name="x")

@@ -122,7 +122,7 @@ def test_a_schedule_that_notifies_of_nothing_counts_nothing(alice):
     assert (schedule.consecutive_failures, schedule.consecutive_missed) == (0, 0)
 
 
-def test_without_an_office_it_is_marked_and_no_event_is_written(alice):
+def test_a_schedule_without_an_office_is_marked_and_no_event_is_written(alice):
     schedule = a_schedule(owner=alice, max_retries=0, notify_after_failures=1)
     run_once(schedule, Outcome.FAILURE)
     assert schedule.failing_since is not None

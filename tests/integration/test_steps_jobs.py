@@ -207,7 +207,7 @@ def test_a_job_chooses_how_often_its_rollback_is_retried(client, alice, own, ope
     assert undo.max_retries == retries
 
 
-def test_without_retries_the_first_failure_of_a_rollback_is_final():
+def test_the_first_failure_of_a_rollback_without_retries_is_final():
     queue = a_queue(
         a_job("a"),
         a_job("b", backward_operation="undo_stubbornly", arguments={"failures": 1}, undo_retries=0),

@@ -94,7 +94,7 @@ def test_the_programs_end_with_the_process_that_has_started_them(home, fork_serv
         assert eventually(lambda: not Path(f"/proc/{process.pid}/exe").exists(), 60)
 
 
-def test_what_is_imported_before_a_change_is_nothing_of_the_checkout(home):
+def test_nothing_of_the_checkout_is_imported_before_a_change(home):
     fork_server = ForkServer(home, ENVIRONMENT, ["json", "jobs.redis", "config.celery", "dure"])
 
     def has_prepared() -> bool:

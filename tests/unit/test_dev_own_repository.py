@@ -63,7 +63,7 @@ def test_a_saved_file_of_ones_own_starts_the_workers_again_and_one_of_the_checko
     assert up.stop() == 0
 
 
-def test_ones_own_programs_run_beside_a_system_which_goes_on_without_them(checkout, own):
+def test_programs_of_an_own_repository_run_beside_a_system_which_goes_on_without_them(checkout, own):
     system = checkout.start().wait_until_up()
     program = (
         develop(checkout, own).wait_for("shop-worker | first").wait_for("Running beside Dure at http://")
@@ -81,7 +81,7 @@ def test_ones_own_programs_run_beside_a_system_which_goes_on_without_them(checko
     assert system.stop() == 0
 
 
-def test_ones_own_programs_run_for_a_dure_that_runs_elsewhere(checkout, own, tmp_path):
+def test_programs_of_an_own_repository_run_for_a_dure_that_runs_elsewhere(checkout, own, tmp_path):
     system = checkout.start().wait_until_up()
     urls = running_servers(checkout.home) or Servers(os.environ["DATABASE_URL"], os.environ["REDIS_URL"])
     elsewhere = {

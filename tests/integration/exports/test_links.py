@@ -39,7 +39,7 @@ def refused(path: str) -> tuple[int, str]:
     return answer.status_code, answer.json()["code"]
 
 
-def test_who_has_the_link_downloads_the_file_without_an_account(client, job) -> None:
+def test_a_visitor_with_the_link_downloads_the_file_without_an_account(client, job) -> None:
     link = share(client, job, {"expiresInSeconds": 3600}).json()
     path = path_of(link["url"])
     answer: Any = Client().get(path)

@@ -144,7 +144,7 @@ def test_an_address_that_is_none_is_an_error_of_its_field(client, sent):
     assert sent == []
 
 
-def test_there_is_none_where_mail_is_not_configured(client, settings):
+def test_password_reset_is_missing_where_mail_is_not_configured(client, settings):
     settings.DURE_MAIL_IS_SET = False
     assert "/password/reset" not in text_of(client.get("/login"))
     assert client.get("/password/reset").status_code == 404

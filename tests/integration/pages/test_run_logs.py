@@ -62,7 +62,7 @@ def test_a_run_without_a_job_shows_its_log(alice):
     assert Execution.objects.get(pk=run).status == "RUNNING"
 
 
-def test_nobody_else_sees_the_log(office, alice, job):
+def test_other_users_do_not_see_the_log(office, alice, job):
     bob = sign_in("bob")
     assert bob.get(at(office, f"/jobs/{job.id}/log")).status_code == 404
     execution = Execution.objects.get(job=job)

@@ -198,7 +198,7 @@ def test_a_provider_that_does_not_answer_is_an_error_of_the_sign_in(provider, cl
     assert "조직 계정으로 로그인하지 못했습니다" in text_of(korean)
 
 
-def test_who_came_by_the_provider_signs_out_and_gets_a_link_to_sign_out_there(provider, client):
+def test_a_user_of_the_provider_signs_out_and_gets_a_link_to_sign_out_there(provider, client):
     a_user("alice", email="alice@example.com")
     sign_in(provider, client)
     page = text_of(client.post("/logout", follow=True))

@@ -36,7 +36,7 @@ def test_the_form_submits_a_job_to_the_office(office, alice):
     assert (job.office, job.task_id, job.args) == (office, "demo.sum", {"numbers": [1, 2.5]})
 
 
-def test_without_an_office_the_form_runs_the_task_by_hand_once_at_a_time(alice):
+def test_the_form_without_an_office_runs_the_task_by_hand_once_at_a_time(alice):
     answer = alice.post(SUM, {"arg_numbers": "[1]"})
     run = Execution.objects.get()
     assert answer["Location"] == f"/executions/{run.id}"
