@@ -27,7 +27,7 @@ HANGUL = "두레"
 OUTBOX = "SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float FROM stream_outbox"
 LATE_NOTIFICATIONS = """
     SELECT count(*), coalesce(extract(epoch FROM now() - min(next_at)), 0)::float
-    FROM notices WHERE next_at < now()
+    FROM notifications WHERE next_at < now()
 """
 
 

@@ -139,6 +139,8 @@ def uses(path: Path) -> list[Use]:
         return sorted([*name, *_python_uses(path.read_text(), participles=in_tests)])
     if path.suffix == ".po":
         return sorted([*name, *_prose(_message_ids(path.read_text()))])
+    if path.suffix == ".sql":
+        name += _sql_names(path.read_text())
     return sorted([*name, *_prose(path.read_text())])
 
 
@@ -164,6 +166,12 @@ def _retired_words(identifier: str) -> list[str]:
     if identifier in WIRE_NAMES:
         return []
     return [word for word in _WORD.findall(identifier) if word.lower() in NAME_WORDS]
+
+
+def _sql_names(text: str) -> Iterator[Use]:
+    for number, line in enumerate(text.splitlines(), 1):
+        code, _, _ = line.partition("--")
+        yield from (Use(number, word) for word in _retired_words(code))
 
 
 def _prose(text: str, first_line: int = 1) -> Iterator[Use]:

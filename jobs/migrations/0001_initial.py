@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                 ('retryable_failures', models.JSONField(blank=True, default=jobs.models.office.default_retryable_failures, verbose_name='tried again after')),
                 ('paused', models.BooleanField(default=False, verbose_name='paused')),
                 ('notify_emails', models.JSONField(blank=True, default=list, verbose_name='mail addresses')),
-                ('has_webhooks', models.BooleanField(db_column='hooked', default=False, editable=False, verbose_name='has webhooks')),
+                ('has_webhooks', models.BooleanField(default=False, editable=False, verbose_name='has webhooks')),
                 ('holds', models.BooleanField(db_default=False, default=False, editable=False, verbose_name='holds jobs')),
                 ('watched_until', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='watched until')),
             ],
@@ -291,7 +291,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'notification cursor',
                 'verbose_name_plural': 'notification cursors',
-                'db_table': 'notice_cursors',
+                'db_table': 'event_cursors',
             },
         ),
         migrations.CreateModel(
@@ -527,7 +527,7 @@ class Migration(migrations.Migration):
                 ('enabled', models.BooleanField(default=True, verbose_name='enabled')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='made at')),
                 ('disabled_reason', models.CharField(blank=True, max_length=200, verbose_name='why disabled')),
-                ('paused_until', models.DateTimeField(blank=True, db_column='spared_until', editable=False, null=True, verbose_name='paused until')),
+                ('paused_until', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='paused until')),
                 ('office', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='webhooks', to='jobs.office', verbose_name='office')),
             ],
             options={
@@ -557,14 +557,14 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'notification',
                 'verbose_name_plural': 'notifications',
-                'db_table': 'notices',
+                'db_table': 'notifications',
                 'constraints': [
-                    models.UniqueConstraint(fields=('event_id', 'webhook', 'address'), name='one_notice_per_event', nulls_distinct=False),
+                    models.UniqueConstraint(fields=('event_id', 'webhook', 'address'), name='one_notification_per_event', nulls_distinct=False),
                 ],
                 'indexes': [
-                    models.Index(condition=models.Q(('next_at__isnull', False)), fields=['next_at'], name='notices_due'),
-                    models.Index(condition=models.Q(('next_at__isnull', False)), fields=['webhook', 'id'], name='notices_of_webhook'),
-                    models.Index(fields=['office', '-id'], name='notices_of_office'),
+                    models.Index(condition=models.Q(('next_at__isnull', False)), fields=['next_at'], name='notifications_due'),
+                    models.Index(condition=models.Q(('next_at__isnull', False)), fields=['webhook', 'id'], name='notifications_of_webhook'),
+                    models.Index(fields=['office', '-id'], name='notifications_of_office'),
                     models.Index(condition=models.Q(('webhook__isnull', True)), fields=['office', 'address', '-id'], name='mails_of_address'),
                 ],
             },

@@ -34,9 +34,7 @@ class Webhook(models.Model):
     created_at = models.DateTimeField(_("made at"), auto_now_add=True)
     disabled_reason = models.CharField(_("why disabled"), max_length=200, blank=True)
     # The receiver did not answer, or requested a pause: Dure sends it nothing before this time.
-    paused_until = models.DateTimeField(
-        _("paused until"), null=True, blank=True, editable=False, db_column="spared_until"
-    )
+    paused_until = models.DateTimeField(_("paused until"), null=True, blank=True, editable=False)
 
     class Meta:
         db_table = "office_webhooks"
@@ -72,7 +70,7 @@ class EventCursor(models.Model):
     event_id = models.BigIntegerField(_("event"), default=0)
 
     class Meta:
-        db_table = "notice_cursors"
+        db_table = "event_cursors"
         verbose_name = _("notification cursor")
         verbose_name_plural = _("notification cursors")
 
@@ -100,17 +98,17 @@ class Notification(models.Model):
     answer = models.CharField(_("answer"), max_length=500, blank=True)
 
     class Meta:
-        db_table = "notices"
+        db_table = "notifications"
         verbose_name = _("notification")
         verbose_name_plural = _("notifications")
         indexes = [
             # delivery: due notifications.
-            models.Index(fields=["next_at"], name="notices_due", condition=Q(next_at__isnull=False)),
+            models.Index(fields=["next_at"], name="notifications_due", condition=Q(next_at__isnull=False)),
             # delivery: a webhook's oldest.
             models.Index(
-                fields=["webhook", "id"], name="notices_of_webhook", condition=Q(next_at__isnull=False)
+                fields=["webhook", "id"], name="notifications_of_webhook", condition=Q(next_at__isnull=False)
             ),
-            models.Index(fields=["office", "-id"], name="notices_of_office"),
+            models.Index(fields=["office", "-id"], name="notifications_of_office"),
             # creation: the last mail to an address.
             models.Index(
                 fields=["office", "address", "-id"],
@@ -120,7 +118,9 @@ class Notification(models.Model):
         ]
         constraints = [
             models.UniqueConstraint(
-                fields=["event_id", "webhook", "address"], name="one_notice_per_event", nulls_distinct=False
+                fields=["event_id", "webhook", "address"],
+                name="one_notification_per_event",
+                nulls_distinct=False,
             ),
         ]
 

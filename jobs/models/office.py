@@ -51,7 +51,7 @@ class Office(models.Model):
     notify_emails = models.JSONField(_("mail addresses"), default=list, blank=True)
 
     # The engine requests notifications after each commit only while a webhook is enabled.
-    has_webhooks = models.BooleanField(_("has webhooks"), default=False, editable=False, db_column="hooked")
+    has_webhooks = models.BooleanField(_("has webhooks"), default=False, editable=False)
     # The engine publishes each change only while a socket watches the office's events: see jobs/sockets/.
     watched_until = models.DateTimeField(_("watched until"), null=True, blank=True, editable=False)
 

@@ -38,6 +38,13 @@ def test_a_function_of_the_product_is_not_named_by_a_participle(tmp_path, monkey
         assert [use.line for use in vocabulary.uses(path)] == lines
 
 
+def test_names_in_sql_are_searched(tmp_path, monkeypatch):
+    monkeypatch.setattr(vocabulary, "ROOT", tmp_path)
+    path = tmp_path / "engine.sql"
+    path.write_text("SELECT 1;\nSELECT o.hooked, o.has_webhooks FROM offices AS o;\n")
+    assert [use.line for use in vocabulary.uses(path)] == [2]
+
+
 def test_only_the_english_of_a_translation_catalogue_is_searched(tmp_path, monkeypatch):
     monkeypatch.setattr(vocabulary, "ROOT", tmp_path)
     path = tmp_path / "django.po"

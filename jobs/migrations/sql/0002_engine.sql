@@ -636,7 +636,7 @@ BEGIN
         PERFORM dure_hold_jobs(p_office, ARRAY[e.task_id]);
     END IF;
     SELECT * INTO o FROM offices WHERE id = p_office;
-    RETURN '{"held": true}' || dure_effects(o, p_now, dure_dispatch(o, p_now), '[]', o.hooked);
+    RETURN '{"held": true}' || dure_effects(o, p_now, dure_dispatch(o, p_now), '[]', o.has_webhooks);
 END $$;
 
 
@@ -747,7 +747,7 @@ BEGIN
         SELECT * INTO d FROM dure_dispatch_and_claim(o, v_now, '{}', jsonb_build_object(
             'job', p_job, 'token', p_token, 'worker', p_worker, 'lease', p_lease
         ));
-        RETURN coalesce(d.claim, '{}') || dure_effects(o, v_now, d.sends, '[]', o.hooked);
+        RETURN coalesce(d.claim, '{}') || dure_effects(o, v_now, d.sends, '[]', o.has_webhooks);
     END IF;
     -- A second call with the same token answers the same.
     SELECT e.id, e.dispatch INTO v_execution, v_dispatch
@@ -758,7 +758,7 @@ BEGIN
     END IF;
     RETURN dure_claim(v_execution, v_dispatch, p_token, p_worker, p_lease)
         || jsonb_build_object('execution', v_execution, 'dispatch', v_dispatch)
-        || dure_effects(o, v_now, '[]', '[]', o.hooked);
+        || dure_effects(o, v_now, '[]', '[]', o.has_webhooks);
 END $$;
 
 
@@ -967,7 +967,7 @@ BEGIN
     END IF;
     SELECT * INTO d FROM dure_dispatch_and_claim(o, v_now, '{}', p_along);
     RETURN v_answer || jsonb_build_object('claim', d.claim)
-        || dure_effects(o, v_now, v_sends || d.sends, v_parts, v_status = 'FAILED' OR o.hooked);
+        || dure_effects(o, v_now, v_sends || d.sends, v_parts, v_status = 'FAILED' OR o.has_webhooks);
 END $$;
 
 
@@ -1027,7 +1027,7 @@ BEGIN
     UPDATE job_queue SET due_at = NULL, retry_at = NULL
     WHERE office_id = p_office AND status IN ('pending', 'timeout') AND due_at <= v_now;
     RETURN jsonb_build_object('promoted', v_ready)
-        || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
+        || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.has_webhooks);
 END $$;
 
 
@@ -1081,7 +1081,7 @@ BEGIN
     PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now);
     INSERT INTO job_events (office_id, job_id, type, details, at)
     SELECT p_office, id, 'job_ready', '{}', v_now FROM job_queue WHERE id = v_id AND status || '' = 'ready';
-    RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
+    RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.has_webhooks);
 END $$;
 
 
@@ -1172,7 +1172,7 @@ BEGIN
         ), v_now);
     END IF;
     RETURN jsonb_build_object('returned', v_count)
-        || dure_effects(o, v_now, v_sends, '[]', o.hooked);
+        || dure_effects(o, v_now, v_sends, '[]', o.has_webhooks);
 END $$;
 
 
@@ -1272,7 +1272,7 @@ BEGIN
               OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled'))
           );
     END IF;
-    RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), v_parts, o.hooked);
+    RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), v_parts, o.has_webhooks);
 END $$;
 
 
@@ -1332,7 +1332,7 @@ BEGIN
         'cancelled', coalesce(cardinality(v_ended), 0),
         'cancelling', coalesce(cardinality(v_stop), 0),
         'stop', to_jsonb(coalesce(v_stop, '{}'))
-    ) || dure_effects(o, v_now, dure_dispatch(o, v_now), v_parts, o.hooked);
+    ) || dure_effects(o, v_now, dure_dispatch(o, v_now), v_parts, o.has_webhooks);
 END $$;
 
 
@@ -1398,7 +1398,7 @@ BEGIN
     RETURN jsonb_build_object(
         'retried', coalesce(cardinality(v_jobs), 0), 'blocked', to_jsonb(coalesce(v_blocked, '{}'))
     )
-        || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
+        || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.has_webhooks);
 END $$;
 
 
