@@ -1,4 +1,4 @@
-"""How people see values on pages, in the admin and on the command line: names, times, masked secrets."""
+"""How people see values on pages, in the admin and on the command line: names, times, texts."""
 
 import re
 import unicodedata
@@ -11,7 +11,6 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from jobs.errors import ErrorText
 from jobs.states import (
     Act,
     Backoff,
@@ -212,9 +211,6 @@ def register_state_labels(labels: dict[str, Label]) -> None:
         STATE_LABELS.setdefault(str(status), label)
 
 
-# --- times ----------------------------------------------------------------------------------------
-
-
 def event_details(values: dict[str, Any]) -> list[tuple[Text, Any]]:
     """The details of an event that people want to see, with their names."""
     present = {name: values[name] for name in EVENT_DETAIL_NAMES if values.get(name) not in (None, "")}
@@ -225,6 +221,9 @@ def _event_detail(name: str, value: Any) -> Any:
     if name == "failure_type":
         return FAILURE_NAMES.get(value, value)
     return local_time(parse_datetime(value)) if name == "retry_at" else value
+
+
+# --- times ----------------------------------------------------------------------------------------
 
 
 def local_time(moment: datetime | None) -> str:
@@ -312,64 +311,3 @@ def short_id(value: Any) -> str:
     """The end of a long id, since the beginning of a UUIDv7 is a time that neighbours share."""
     text = str(value)
     return text if len(text) < 20 else f"…{text[-8:]}"
-
-
-# --- secrets --------------------------------------------------------------------------------------
-
-SECRET = re.compile(r"passw|secret|token|authorization|api_?-?key|cookie|credential", re.IGNORECASE)
-MASK = "••••••"
-MASK_MOVED = ErrorText("hidden_value")
-
-
-def mask_secrets(value: Any) -> Any:
-    """The same JSON value with a mask for everything whose name says that it is secret."""
-    if isinstance(value, dict):
-        return {key: MASK if SECRET.search(str(key)) else mask_secrets(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [mask_secrets(inner) for inner in value]
-    return value
-
-
-def restore_secrets(edited: Any, before: Any) -> Any:
-    """An edited value, with the secrets that stood behind its masks before."""
-    if isinstance(edited, dict) and isinstance(before, dict):
-        return {
-            key: before[key] if value == MASK and key in before else restore_secrets(value, before.get(key))
-            for key, value in edited.items()
-        }
-    if isinstance(edited, list) and isinstance(before, list):
-        renamed = _renamed(edited, before)
-        return [
-            restore_secrets(value, _counterpart(value, index, before, renamed))
-            for index, value in enumerate(edited)
-        ]
-    return edited
-
-
-def _counterpart(value: Any, index: int, before: list[Any], renamed: Any) -> Any:
-    """A step is recognised by its ref, wherever it has moved to; everything else by its position."""
-    if isinstance(value, dict) and "ref" in value:
-        same = (other for other in before if isinstance(other, dict) and other.get("ref") == value["ref"])
-        return next(same, renamed)
-    return before[index] if index < len(before) else None
-
-
-def _renamed(edited: list[Any], before: list[Any]) -> Any:
-    """The step that a new ref stands for: the one whose ref is gone, if it is the only one."""
-    gone = _by_ref(before)
-    for ref in _by_ref(edited):
-        gone.pop(ref, None)
-    return next(iter(gone.values())) if len(gone) == 1 else None
-
-
-def _by_ref(values: list[Any]) -> dict[str, Any]:
-    named = [value for value in values if isinstance(value, dict) and isinstance(value.get("ref"), str)]
-    return {value["ref"]: value for value in named}
-
-
-def has_mask(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(has_mask, value.values()))
-    if isinstance(value, list):
-        return any(map(has_mask, value))
-    return bool(value == MASK)

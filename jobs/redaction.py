@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from jobs.display import SECRET
+from jobs.masks import SECRET
 
 # Shorter values, such as a flag or a number, occur in texts that have nothing to do with them.
 SHORTEST_VALUE = 6

@@ -8,8 +8,9 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from jobs.display import MASK_MOVED, Text, has_mask, mask_secrets, restore_secrets
+from jobs.display import Text
 from jobs.errors import Refused
+from jobs.masks import MASK_MOVED, has_mask, mask_secrets, restore_secrets
 
 
 def add_refusals(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> None:

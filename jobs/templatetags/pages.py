@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from dure.roles import is_role
 from jobs import display
 from jobs.insight.progress import effective_state
+from jobs.masks import mask_secrets
 from jobs.models import Execution, Job
 from jobs.pages.batch_view import BatchView
 from jobs.pages.graph_drawing import shorten_detail
@@ -199,13 +200,13 @@ def group_counts(group: Group) -> str:
 @register.filter
 def as_json(value: Any) -> str:
     """JSON for people: not more than a page of it, and without its secrets."""
-    return _shorten(json.dumps(display.mask_secrets(value), ensure_ascii=False, indent=2), MOST_CHARACTERS)
+    return _shorten(json.dumps(mask_secrets(value), ensure_ascii=False, indent=2), MOST_CHARACTERS)
 
 
 @register.filter
 def as_line(value: Any) -> str:
     """The same on a few lines, for a row of a list."""
-    return _shorten(json.dumps(display.mask_secrets(value), ensure_ascii=False), LINE_CHARACTERS)
+    return _shorten(json.dumps(mask_secrets(value), ensure_ascii=False), LINE_CHARACTERS)
 
 
 @register.filter

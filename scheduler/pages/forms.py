@@ -9,8 +9,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from jobs.api.framework import strict_json
-from jobs.display import MASK_MOVED, has_mask, mask_secrets, restore_secrets
 from jobs.errors import InvalidValue
+from jobs.masks import MASK_MOVED, has_mask, mask_secrets, restore_secrets
 from scheduler.schedules import timezones
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.schedules.wallclock import instant_of
