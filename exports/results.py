@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from dure.failures import FailureType
 from exports.failures import text
 from exports.files import Parts, PathRefused, Placed, Store, checksum, split
 from exports.messages import MAX_TEXT, Progress, Result
 from exports.states import ErrorCode, Status
-from jobs.states import ExecutionStatus, FailureType
+from jobs.states import ExecutionStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from dure import Context, Stopped, TaskFailure, task
+from dure import Context, FailureType, Stopped, TaskFailure, task
 from exports import retention
 from exports.failures import BadReplay, text
 from exports.files import NO_SPACE, AlreadyThere, PathRefused, Placed, Store, checksum, split
@@ -19,7 +19,6 @@ from exports.render.produce import produce
 from exports.render.progress import Cancelled, Meter, Report
 from exports.states import TERMINAL, ErrorCode, JobType, Phase
 from jobs import redis
-from jobs.states import FailureType
 
 log = logging.getLogger(__name__)
 

@@ -11,12 +11,12 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from dure.failures import FailureType
 from jobs.states import (
     Act,
     Backoff,
     EventType,
     ExecutionStatus,
-    FailureType,
     JobStatus,
     MemberRole,
     OnDependencyFailure,

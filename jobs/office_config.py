@@ -19,13 +19,14 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 
+from dure.failures import RETRYABLE
 from dure.roles import PATTERN, is_role
 from jobs import activity, lifecycle, schemas
 from jobs.api_model import WHOLE, OneOf
 from jobs.errors import Invalid, pydantic_errors
 from jobs.models import Office
 from jobs.schemas import Role
-from jobs.states import RETRYABLE, Act, Backoff
+from jobs.states import Act, Backoff
 
 MOST_JOBS_AT_ONCE = 10_000
 MOST_ROLES = 200

@@ -10,11 +10,11 @@ from typing import Any
 
 from django.conf import settings
 
-from dure import TaskFailure
+from dure import FailureType, TaskFailure
 from jobs.references import MalformedReference, MissingValue, Reference, find_references, replace_references
 from jobs.specs import NO_OCCASION, Occasion
 from jobs.sql import call, statements
-from jobs.states import FailureType, JobStatus
+from jobs.states import JobStatus
 
 
 class Results(Mapping[str, Any]):

@@ -22,6 +22,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from dure import Context, Stopped, TaskFailure, failures
+from dure.failures import RETRYABLE, FailureType
 from dure.results import encode_result
 from jobs import burst, counters, deadline, joins, lifecycle, registry, tracebacks
 from jobs.answers import Claim, Settlement
@@ -31,7 +32,7 @@ from jobs.redaction import Redactor
 from jobs.run_data import resolve_args
 from jobs.run_logs import capture
 from jobs.sql import call, statements
-from jobs.states import RETRYABLE, TRIGGERS_OF_JOBS, ExecutionStatus, FailureType, Outcome
+from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus, Outcome
 from jobs.subprocesses import orphans
 
 log = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from pydantic import AliasPath, Field, WithJsonSchema
 
+from dure.failures import FailureType
 from jobs.api_model import EMPTY_IS_NONE, JSON, AnyOf, ApiOut, TextOrNone, Time, iso_time
 from jobs.display import REMEDIES
 from jobs.errors import in_english
@@ -15,11 +16,11 @@ from jobs.models import Event, Execution, Job
 from jobs.sql import call, reports
 from jobs.states import (
     CLIENT_EVENTS,
+    FAILURE_TYPES,
     V1_EXECUTION_STATUS,
     V1_EXECUTION_TIMED_OUT,
     EventType,
     ExecutionStatus,
-    FailureType,
     JobStatus,
     OnDependencyFailure,
     Outcome,
@@ -31,7 +32,7 @@ EXECUTION_STATUSES = [
 ]
 # Ids that are text already: a submission may have a hundred thousand.
 UuidText = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
-FailureOrNone = Annotated[Annotated[str, AnyOf(FailureType.choices)] | None, EMPTY_IS_NONE]
+FailureOrNone = Annotated[Annotated[str, AnyOf(FAILURE_TYPES)] | None, EMPTY_IS_NONE]
 
 # An Execution has a copy of the job's args, and other columns that the answer does not need.
 _EXECUTION_FIELDS = ("status", "started_at", "result", "progress", "session_id")

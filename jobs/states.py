@@ -8,7 +8,7 @@ from typing import Final
 
 from django.db import models
 
-from dure import failures
+from dure.failures import FailureType
 
 
 class JobStatus(models.TextChoices):
@@ -80,22 +80,8 @@ class Outcome(models.TextChoices):
     LOST = "lost"
 
 
-class FailureType(models.TextChoices):
-    """The type of a failure, which decides whether Dure retries the run: those of `dure.FailureType`."""
-
-    TIMEOUT = "timeout"
-    SESSION_ERROR = "session_error"
-    WORKER_LOST = "worker_lost"
-    ERROR = "error"
-    GIT_CONFLICT = "git_conflict"
-    PERMISSION_ERROR = "permission_error"
-    DEPENDENCY_FAILED = "dependency_failed"
-    INVALID_ARGS = "invalid_args"
-    CANCELLED = "cancelled"
-    POISON = "poison"
-
-
-RETRYABLE: Final = tuple(FailureType(each) for each in failures.RETRYABLE)
+# As the choices of a field; jobs/display.py has the names that people see.
+FAILURE_TYPES: Final = [(kind.value, kind.name.replace("_", " ").title()) for kind in FailureType]
 
 
 class OnDependencyFailure(models.TextChoices):

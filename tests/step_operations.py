@@ -5,8 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dure import StepRun, Stopped, TaskFailure, operation
-from jobs.states import FailureType
+from dure import FailureType, StepRun, Stopped, TaskFailure, operation
 from tests.step_model import FAIL, SUCCEED, TIME_OUT
 
 LIBRARY = "testing"

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dure import Context, InvalidArgs, TaskFailure, task
-from jobs.states import FailureType
+from dure import Context, FailureType, InvalidArgs, TaskFailure, task
 
 DAY = 86_400
 TICK = 1.0

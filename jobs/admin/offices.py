@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from dure.failures import RETRYABLE
 from jobs import activity, display, office_config, office_deletion
 from jobs.admin import columns
 from jobs.admin.actions import RowAction
@@ -24,7 +25,7 @@ from jobs.notifications import creation
 from jobs.offices import MOST_ADDRESSES
 from jobs.pages.permissions import actor_of, current_user
 from jobs.sql import call, statements
-from jobs.states import RETRYABLE, Act, Backoff, MemberRole
+from jobs.states import Act, Backoff, MemberRole
 
 # The API's name of the setting in each column, and the column of each setting.
 SETTINGS = {

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from dure.failures import FailureType
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.openapi_models import add_examples
 from jobs.schemas import BatchSubmissionIn, JobIn
@@ -10,7 +11,6 @@ from jobs.states import (
     V1_EXECUTION_STATUS,
     EventType,
     ExecutionStatus,
-    FailureType,
     JobStatus,
     MemberRole,
     OnDependencyFailure,

@@ -13,10 +13,11 @@ from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from jobs.cli.command import Complaint, add_roles, add_choices
+from dure.failures import FailureType
+from jobs.cli.command import Complaint, add_choices, add_roles
 from jobs.models import Job, Office
 from jobs.selection import in_states, narrow
-from jobs.states import JOB_ENDED, TRIGGERS_OF_JOBS, FailureType, JobStatus
+from jobs.states import JOB_ENDED, TRIGGERS_OF_JOBS, JobStatus
 
 M = TypeVar("M", bound=Model)
 
@@ -35,7 +36,7 @@ def add_filters(parser: CommandParser) -> None:
     parser.add_argument("--task", metavar="TASK_ID", help="a Task")
     add_choices(parser, "--trigger", list(map(str, TRIGGERS_OF_JOBS)), "what caused them")
     parser.add_argument("--batch", type=UUID, metavar="ID", help="a batch")
-    add_choices(parser, "--failure", FailureType.values, "kinds of failure")
+    add_choices(parser, "--failure", list(map(str, FailureType)), "kinds of failure")
     add_since(parser)
 
 

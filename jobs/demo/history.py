@@ -9,10 +9,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from dure.failures import FailureType
 from jobs.ids import uuid7, uuid7_at
 from jobs.models import Office
 from jobs.sql import call, demo, statements
-from jobs.states import EventType, ExecutionStatus, FailureType, JobStatus, Outcome, Trigger
+from jobs.states import EventType, ExecutionStatus, JobStatus, Outcome, Trigger
 
 RELEASES = 15
 MINUTES = 60.0

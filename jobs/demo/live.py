@@ -9,9 +9,10 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
+from dure.failures import FailureType
 from jobs import lifecycle, submission
 from jobs.models import Job, Office
-from jobs.states import FailureType, Outcome
+from jobs.states import Outcome
 from jobs.worker import registration
 
 RELEASE = "Release 2.0"

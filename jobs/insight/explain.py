@@ -8,21 +8,14 @@ from typing import Any
 
 from django.db.models import Count, Q
 
+from dure.failures import RETRYABLE, FailureType
 from jobs.display import REMEDIES
 from jobs.errors import in_english
 from jobs.insight.conditions import exclusive_run, missing_worker, paused_queue, rate_limit
 from jobs.insight.forecast import estimated_times
 from jobs.insight.reasons import Code, Reason, Why
 from jobs.models import Dependency, Execution, Job, Office
-from jobs.states import (
-    JOB_ENDED,
-    JOB_WAITING,
-    RETRYABLE,
-    ExecutionStatus,
-    FailureType,
-    JobStatus,
-    OnDependencyFailure,
-)
+from jobs.states import JOB_ENDED, JOB_WAITING, ExecutionStatus, JobStatus, OnDependencyFailure
 
 MOST_PARENTS = 20
 

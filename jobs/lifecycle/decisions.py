@@ -7,12 +7,13 @@ from uuid import UUID
 
 from django.db import transaction
 
+from dure.failures import FailureType
 from jobs.answers import CancelResult, RetryResult, Settlement
 from jobs.effects import Effects
 from jobs.lifecycle.runs import end_handlers
 from jobs.lifecycle.submissions import unique_key_conflicts
 from jobs.sql import call, statements
-from jobs.states import ExecutionStatus, FailureType
+from jobs.states import ExecutionStatus
 
 
 def cancel(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> CancelResult:

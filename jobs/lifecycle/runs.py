@@ -9,12 +9,13 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from dure import failures
+from dure.failures import FailureType
 from jobs import counters, deadline, publish, pubsub, registry, tracebacks
 from jobs.answers import Claim, NextClaim, Settlement
 from jobs.effects import Effects
 from jobs.errors import Fenced, Held
 from jobs.sql import call, statements
-from jobs.states import ExecutionStatus, FailureType, Outcome
+from jobs.states import ExecutionStatus, Outcome
 
 # Sent when a cancelled run was killed: see jobs/tasks.py.
 RUN_ON_CANCEL = "dure.run_on_cancel"

@@ -8,15 +8,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
-from jobs.states import (
-    EXECUTION_LIVE,
-    Backoff,
-    ExecutionStatus,
-    FailureType,
-    OnLost,
-    Outcome,
-    Trigger,
-)
+from jobs.states import EXECUTION_LIVE, FAILURE_TYPES, Backoff, ExecutionStatus, OnLost, Outcome, Trigger
 
 
 class Execution(models.Model):
@@ -103,7 +95,7 @@ class Execution(models.Model):
 
     result = models.JSONField(_("result"), null=True, blank=True)
     failure_type = models.CharField(
-        _("failed because"), max_length=20, choices=FailureType.choices, blank=True, db_default=""
+        _("failed because"), max_length=20, choices=FAILURE_TYPES, blank=True, db_default=""
     )
     error = models.TextField(_("error"), blank=True, db_default="")
     progress = models.JSONField(_("progress"), null=True, blank=True)

@@ -4,8 +4,9 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from dure.failures import RETRYABLE
 from jobs.ids import uuid7
-from jobs.states import RETRYABLE, Backoff, MemberRole
+from jobs.states import Backoff, MemberRole
 
 
 def default_role_limits() -> dict[str, int]:

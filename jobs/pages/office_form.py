@@ -13,6 +13,7 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from dure.failures import RETRYABLE
 from dure.roles import LONGEST, is_role
 from jobs import display
 from jobs.errors import ErrorText
@@ -21,7 +22,6 @@ from jobs.office_config import LONGEST_DEFAULT_MS, MOST_JOBS_AT_ONCE, MOST_ROLES
 from jobs.offices import MOST_ADDRESSES
 from jobs.pages.edit_form import EditForm
 from jobs.schemas import LONGEST_DELAY_MS, MOST_RETRIES
-from jobs.states import RETRYABLE
 
 EMPTY_ROWS = 2
 MS = 1000

@@ -6,11 +6,12 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from dure.failures import FailureType
 from jobs.display import FAILURE_NAMES, TRIGGER_NAMES
 from jobs.pages.selection import filter_query
 from jobs.pages.time_range import RANGE_NAMES, RANGES, TimeRangeForm
 from jobs.search import LONGEST_TEXT
-from jobs.states import FailureType, Trigger
+from jobs.states import Trigger
 from scheduler.runs.filters import RunFilter, RunState, Sort
 
 FAILURES = [(str(kind), FAILURE_NAMES[kind]) for kind in FailureType]

@@ -12,11 +12,12 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
+from dure.failures import FailureType
 from jobs import lifecycle as engine
 from jobs.answers import Settlement
 from jobs.errors import Conflict
 from jobs.sql import call
-from jobs.states import Act, ExecutionStatus, FailureType
+from jobs.states import Act, ExecutionStatus
 from scheduler.steps import libraries, sql
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.operations import OperationReport

@@ -14,7 +14,7 @@ from django.core import mail
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
-from dure import SessionError, TaskFailure
+from dure import FailureType, SessionError, TaskFailure
 from jobs import http_client
 from jobs import lifecycle as engine
 from jobs.api_model import iso_time
@@ -23,7 +23,7 @@ from jobs.notifications import chat, signing, webhooks
 from jobs.notifications.texts import MAX_ERROR, Summary, single_line, time_of
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
-from jobs.states import EventType, FailureType, Trigger
+from jobs.states import EventType, Trigger
 from scheduler.steps import sql
 from scheduler.steps.models import StepEvent, StepQueue
 from scheduler.steps.states import StepEventType

@@ -4,15 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import timedelta
 
+from dure.failures import FailureType
 from jobs.insight.reasons import Code
-from jobs.states import (
-    EXECUTION_LIVE,
-    EventType,
-    FailureType,
-    JobStatus,
-    OnDependencyFailure,
-    Outcome,
-)
+from jobs.states import EXECUTION_LIVE, EventType, JobStatus, OnDependencyFailure, Outcome
 from tests.chaos.bodies import EXCLUSIVE, LIMITED
 from tests.chaos.history import ENDS, Happening, History, JobAtTheEnd
 from tests.chaos.limits import exclusive_runs_are_alone, limits_hold, starts_keep_the_rate

@@ -9,10 +9,10 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dure.failures import FailureType
 from jobs import lifecycle
 from jobs.answers import AdvanceResult
 from jobs.models import Event, Execution, Job, Office
-from jobs.states import FailureType
 from tests.events import T
 from tests.factories import Claimed, an_office, claimed, released, submitted
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from dure.failures import FailureType
 from jobs import lifecycle
 from jobs.models import Execution, Job, Office
-from jobs.states import JOB_ENDED, FailureType, JobStatus
+from jobs.states import JOB_ENDED, JobStatus
 from tests import workers
 from tests.engine_workers import ending_what_runs
 from tests.factories import a_job, an_office, fresh
@@ -115,12 +116,6 @@ def test_a_request_is_retried_with_the_same_idempotency_key(office):
     assert keys[0] == keys[1] == f"Idempotency-Key: {execution(job).id}".encode()
 
 
-def test_a_request_to_an_internal_address_fails_for_good(office):
-    job = run(office, "http.request", {"method": "GET", "url": "http://10.0.0.1/"}, max_retries=5)
-    assert (job.failure_type, job.retry_count) == (FailureType.INVALID_ARGS, 0)
-    assert "is not allowed" in job.error_message
-
-
 def test_a_command_runs_in_a_named_session_without_secrets(office):
     job = run(office, "command.run", {"command": "cat", "args": ["/proc/self/environ"]})
     output = result(job)["output_tail"]
@@ -136,17 +131,6 @@ def test_any_output_of_a_command_can_be_stored(office):
     script = r"""printf '%s' '{"a": "\u0000 \ud800"}'"""
     job = run(office, "command.run", {"command": "sh", "args": ["-c", script]})
     assert result(job)["output_tail"] == r'{"a": "\u0000 \ud800"}'
-
-
-def test_a_command_that_is_not_allowed_is_refused_for_good(office):
-    job = run(office, "command.run", {"command": "rm", "args": ["-rf", "x"]}, max_retries=5)
-    assert (job.failure_type, job.retry_count) == (FailureType.PERMISSION_ERROR, 0)
-
-
-def test_a_failing_command_shows_its_last_lines(office):
-    job = run(office, "command.run", {"command": "sh", "args": ["-c", "echo why >&2; exit 2"]}, max_retries=0)
-    assert job.failure_type == FailureType.SESSION_ERROR
-    assert job.error_message == "sh ended with exit code 2:\nwhy"
 
 
 def test_a_cancelled_command_leaves_no_process(office, mark):

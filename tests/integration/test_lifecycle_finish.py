@@ -5,12 +5,13 @@ from datetime import timedelta
 
 import pytest
 
+from dure.failures import FailureType
 from jobs import lifecycle
 from jobs.api_model import iso_time
 from jobs.models import Attempt, Event, Execution
 from jobs.publish import Send
 from jobs.serialize import event_json
-from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome, Trigger
+from jobs.states import ExecutionStatus, JobStatus, Outcome, Trigger
 from tests.events import T, batches_completed, details, event_types
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, fresh, running, submitted
 

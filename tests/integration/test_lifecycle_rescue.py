@@ -2,10 +2,11 @@
 
 import pytest
 
+from dure.failures import FailureType
 from jobs import lifecycle, sweeps
 from jobs.models import Attempt, Execution
 from jobs.sql import call, statements
-from jobs.states import ExecutionStatus, FailureType, JobStatus, Trigger
+from jobs.states import ExecutionStatus, JobStatus, Trigger
 from tests.events import T, details, event_types
 from tests.factories import a_job, a_start, an_office, claimed, expire_lease, fresh
 

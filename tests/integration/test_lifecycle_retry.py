@@ -3,11 +3,12 @@
 import pytest
 from django.utils import timezone
 
+from dure.failures import FailureType
 from jobs import bulk, lifecycle
 from jobs.insight import retries
 from jobs.insight.explain import explain
 from jobs.models import Job
-from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome
+from jobs.states import ExecutionStatus, JobStatus, Outcome
 from tests.events import T, batches_completed, details, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, released, submitted
 

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from dure.failures import FailureType
 from jobs import lifecycle, submission
 from jobs.errors import Conflict, Invalid
 from jobs.models import Batch, Dependency, Event, Execution, Job
-from jobs.states import FailureType, JobStatus
+from jobs.states import JobStatus
 from tests.events import T, batches_completed, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
 

@@ -5,11 +5,12 @@ from datetime import datetime
 import pytest
 from django.utils import timezone
 
+from dure.failures import FailureType
 from jobs import lifecycle, submission
 from jobs.errors import Fenced, Invalid
 from jobs.models import Batch, Execution, Job
 from jobs.specs import ExecutionSpec
-from jobs.states import FailureType, JobStatus
+from jobs.states import JobStatus
 from scheduler.clock import database_now
 from scheduler.workflows import runs
 from tests.engine_workers import ended, lines, outcomes, result

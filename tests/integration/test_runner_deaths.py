@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from dure.failures import FailureType
 from jobs import lifecycle, sweeps
 from jobs.models import Attempt, Execution, Worker
-from jobs.states import ExecutionStatus, FailureType, JobStatus
+from jobs.states import ExecutionStatus, JobStatus
 from tests.engine_workers import (
     LEASE,
     SLOTS,

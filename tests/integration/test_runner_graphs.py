@@ -10,7 +10,8 @@ from django.utils import timezone
 from jobs import lifecycle, office_config, redis, sweeps
 from jobs.models import Event, Execution, Job
 from jobs.queries import known_roles
-from jobs.states import FailureType, JobStatus
+from dure.failures import FailureType
+from jobs.states import JobStatus
 from tests.engine_workers import ended, in_state, lines, started
 from tests.events import T, batches_completed, event_types
 from tests.factories import a_job, an_office, fresh, submitted

@@ -8,10 +8,11 @@ import pytest
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from dure.failures import FailureType
 from jobs import lifecycle, publish, serialize
 from jobs.models import Counter, Event
 from jobs.publish import Send
-from jobs.states import FailureType, JobStatus
+from jobs.states import JobStatus
 from tests.engine_workers import LEASE, ended, in_state, lines, outcomes, result, started
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh, submitted

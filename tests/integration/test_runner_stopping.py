@@ -2,11 +2,12 @@
 
 import pytest
 
+from dure.failures import FailureType
 from jobs import lifecycle
 from jobs.answers import CancelResult
 from jobs.models import Attempt
 from jobs.sql import call
-from jobs.states import ExecutionStatus, FailureType, JobStatus
+from jobs.states import ExecutionStatus, JobStatus
 from tests.engine_workers import GRACE, SLOTS, alive, ended, in_state, lines, outcomes, result, started
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh

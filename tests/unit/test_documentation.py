@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from config.health import CHECKS, OTHER_PROCESSES
+from dure.failures import FailureType
 from jobs.insight.reasons import Code
-from jobs.states import FailureType
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("config", "jobs", "scheduler", "exports", "workers")

@@ -6,10 +6,10 @@ import pytest
 from django.utils import translation
 from django.utils.translation import gettext
 
+from dure.failures import FailureType
 from exports.failures import PLACES, TEXTS, BadReplay, text, translate_text
 from exports.results import failure
 from exports.states import ErrorCode
-from jobs.states import FailureType
 
 
 def params_of(template: str) -> dict[str, str]:

@@ -5,9 +5,7 @@ import sys
 
 import pytest
 
-from dure import FailureType, definitions, task
-from dure.failures import RETRYABLE
-from jobs import states
+from dure import definitions, task
 from tests.acceptance.system import CHECKOUT
 
 
@@ -107,11 +105,6 @@ def test_a_listener_is_called_for_every_task_and_may_refuse_one():
     assert {"sdk.early", "sdk.late"} <= set(seen)
     with pytest.raises(definitions.UnknownTask):
         definitions.find("sdk.unwanted")
-
-
-def test_the_failure_types_are_those_of_the_engine():
-    assert [each.value for each in FailureType] == states.FailureType.values
-    assert set(states.RETRYABLE) == {states.FailureType(each) for each in RETRYABLE}
 
 
 def test_an_author_needs_no_server_and_no_client():

@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from dure.failures import RETRYABLE, FailureType
 from jobs import states
 from jobs.sql import engine
-from jobs.states import ExecutionStatus, FailureType, JobStatus
+from jobs.states import ExecutionStatus, JobStatus
 from tests.transitions import EXECUTION_TRANSITIONS, JOB_TRANSITIONS
 
 
@@ -50,7 +51,7 @@ def test_retryable_states_have_a_transition_to_pending():
     ["git_conflict", "permission_error", "dependency_failed", "invalid_args", "cancelled", "poison"],
 )
 def test_failures_that_a_retry_would_not_help_are_not_retried(failure):
-    assert FailureType(failure) not in states.RETRYABLE
+    assert FailureType(failure) not in RETRYABLE
 
 
 def test_every_state_of_an_execution_has_a_name_in_the_v1_contract():
@@ -66,13 +67,13 @@ def test_the_sql_names_no_unknown_state():
             states.ExecutionStatus,
             states.Trigger,
             states.Outcome,
-            states.FailureType,
+            FailureType,
             states.OnDependencyFailure,
             states.OnLost,
             states.Backoff,
             states.EventType,
         )
-        for value in choices.values
+        for value in map(str, choices)
     }
     # The functions, and the statements beside them.
     sources = (engine.TEXT, *sorted(engine.TEXT.parent.glob("*.py")))

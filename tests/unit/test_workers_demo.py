@@ -1,9 +1,8 @@
 import pytest
 
-from dure import InvalidArgs, TaskFailure
+from dure import FailureType, InvalidArgs, TaskFailure
 from dure.testing import FakeContext
 from jobs import registry
-from jobs.states import FailureType
 
 
 @pytest.fixture

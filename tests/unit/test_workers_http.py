@@ -7,10 +7,10 @@ import json
 import pytest
 
 from dure import InvalidArgs, PermissionRefused, TaskFailure
+from dure.failures import RETRYABLE
 from dure.results import encode_result
 from dure.testing import FakeContext
 from jobs import registry
-from jobs.states import RETRYABLE
 from tests.unit.stub_server import OK, stub
 
 

@@ -6,9 +6,9 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_serializer
 from pydantic import AliasPath, ConfigDict, Field, WithJsonSchema
 
+from dure.failures import FailureType
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api_model import JSON, WHOLE, AnyOf, ApiOut, Number, Omittable, TextOrNone, Time
-from jobs.states import FailureType
 from scheduler.steps import libraries
 from scheduler.steps.api import examples
 from scheduler.steps.job_checks import QueueCheck
@@ -111,7 +111,7 @@ class StepOut(ApiOut):
     undo_retries: int = Field(description="Retries of the backward operation.")
     job_return: Annotated[Any, WithJsonSchema(JOB_RETURN)] = Field(
         description="UNINIT, then `{forward, backward}`, each UNINIT until the operation has run. A failed "
-        f"operation returns `{{error, failure_type}}`; the failure types are {', '.join(FailureType.values)}."
+        f"operation returns `{{error, failure_type}}`; the failure types are {', '.join(FailureType)}."
     )
     next_job: str = Field(description="A job's id, TAIL, or UNLINK.")
     prev_job: str = Field(description="A job's id, HEAD, or UNLINK.")
