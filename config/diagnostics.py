@@ -17,7 +17,8 @@ from packaging.markers import Marker
 
 from config import env
 from config.dev.home import read_json
-from jobs.diagnostics import error, first_line, ok, register, warning
+from jobs.diagnostics import error, ok, register, warning
+from jobs.display import first_line
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 LOCK = CHECKOUT / "requirements.txt"

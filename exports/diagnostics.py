@@ -14,7 +14,8 @@ from exports import disk
 from exports.messages import DEADLETTER, PROGRESS
 from exports.models import DeadLetter
 from exports.streams import BACKEND
-from jobs.diagnostics import error, first_line, ok, register, warning
+from jobs.diagnostics import error, ok, register, warning
+from jobs.display import first_line
 from jobs.models import Webhook
 from jobs.redis import CHECK, connect
 from jobs.sql import call

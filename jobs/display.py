@@ -284,7 +284,8 @@ def printable(text: str) -> str:
 
 def first_line(problem: object) -> str:
     """The first line of an error's text, or the name of its type."""
-    return next(iter(str(problem).strip().splitlines()), "" if problem == "" else type(problem).__name__)
+    lines = str(problem).strip().splitlines()
+    return lines[0].rstrip() if lines else "" if problem == "" else type(problem).__name__
 
 
 def width(text: str) -> int:

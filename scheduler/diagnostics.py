@@ -13,7 +13,8 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
 from jobs.catalogue import TASK
-from jobs.diagnostics import error, first_line, ok, postgresql, register, warning
+from jobs.diagnostics import error, ok, postgresql, register, warning
+from jobs.display import first_line
 from jobs.models import PausedRole
 from jobs.queries import known_roles
 from jobs.sql import call, catalogue

@@ -13,6 +13,8 @@ from typing import TypeVar
 from django.core.checks import ERROR, CheckMessage, Error, Info, Warning
 from django.db import connection
 
+from jobs.display import first_line
+
 CONNECT_SECONDS = 3.0
 
 T = TypeVar("T")
@@ -115,7 +117,3 @@ def answer_within(seconds: float, ask: Callable[[], T]) -> T:
     if not answers:
         raise NoAnswer(f"no answer within {seconds:g} s")
     return answers[0]
-
-
-def first_line(problem: BaseException) -> str:
-    return (str(problem).strip().splitlines() or [type(problem).__name__])[0].strip()

@@ -16,11 +16,11 @@ from jobs.diagnostics import (
     NoAnswer,
     answer_within,
     error,
-    first_line,
     ok,
     register,
     warning,
 )
+from jobs.display import first_line
 from jobs.sql import call, drift, engine
 
 SKEW_WARNING, SKEW_ERROR = 1.0, 5.0

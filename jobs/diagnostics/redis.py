@@ -16,11 +16,11 @@ from jobs.diagnostics import (
     NoAnswer,
     answer_within,
     error,
-    first_line,
     ok,
     register,
     warning,
 )
+from jobs.display import first_line
 from jobs.queries import known_roles
 from jobs.redis import CHECK, connect
 
