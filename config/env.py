@@ -1,10 +1,14 @@
 """Reads settings from environment variables. A malformed value is an error that names its variable."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+N = TypeVar("N", int, float)
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
@@ -24,28 +28,25 @@ def flag(name: str, default: bool = False) -> bool:
 
 
 def integer(name: str, default: int, *, low: int = 0, high: int = 2**31 - 1) -> int:
-    value = text(name)
-    if not value:
-        return default
-    try:
-        number = int(value)
-    except ValueError:
-        raise ImproperlyConfigured(f"{name} must be a whole number; got {value!r}.") from None
-    if not low <= number <= high:
-        raise ImproperlyConfigured(f"{name} must be between {low} and {high}; got {number}.")
-    return number
+    return _number(name, default, int, low, high, kind="a whole number")
 
 
 def seconds(name: str, default: float, *, low: float = 0.05, high: float = 86_400.0) -> float:
+    return _number(name, default, float, low, high, kind="a number of seconds", unit=" seconds")
+
+
+def _number(
+    name: str, default: N, parse: Callable[[str], N], low: N, high: N, *, kind: str, unit: str = ""
+) -> N:
     value = text(name)
     if not value:
         return default
     try:
-        number = float(value)
+        number = parse(value)
     except ValueError:
-        raise ImproperlyConfigured(f"{name} must be a number of seconds; got {value!r}.") from None
+        raise ImproperlyConfigured(f"{name} must be {kind}; got {value!r}.") from None
     if not low <= number <= high:
-        raise ImproperlyConfigured(f"{name} must be between {low} and {high} seconds; got {number}.")
+        raise ImproperlyConfigured(f"{name} must be between {low} and {high}{unit}; got {number}.")
     return number
 
 

@@ -71,16 +71,21 @@ def store(owner: User, source: BinaryIO, file_name: str, title: str, now: dateti
         duration_ms=duration_ms,
         created_at=now,
     )
+    _insert(row, parts)
+    return row
+
+
+def _insert(row: Replay, parts: Parts) -> None:
+    """The row of a file that was placed; the file is removed if the owner has no room for it any more."""
     try:
         with transaction.atomic():
-            quota.lock(owner.pk)
-            quota.check(owner.pk, placed.size)
+            quota.lock(row.owner_id)
+            quota.check(row.owner_id, row.size_bytes)
             row.save(force_insert=True)
             _record(Act.REPLAY_UPLOADED, row)
     except Refused:
         Store(settings.DURE_REPLAY_PATH).remove(parts)
         raise
-    return row
 
 
 def _size(source: BinaryIO) -> int:

@@ -69,9 +69,7 @@ def request(
             connection.sock = DeadlineSocket(sock, deadline, FRAMING * limit + MAX_BODY)
             _send(connection, target, method, headers, body)
             with connection.getresponse() as response:
-                content = response.read(limit + 1)
-                if len(content) <= limit and response.length:
-                    raise NoResponse(f"{target} broke off in the middle of its answer.")
+                content = _read_body(response, target, limit)
     except TimeoutError:
         raise NoResponse(f"{target} did not answer within {seconds:.1f} s.") from None
     except (OSError, http.client.HTTPException) as error:
@@ -129,6 +127,13 @@ def _send(
         connection.putheader("Content-Length", str(len(body or b"")))
     connection.putheader("Connection", "close")
     connection.endheaders(body)
+
+
+def _read_body(response: http.client.HTTPResponse, target: Target, limit: int) -> bytes:
+    content = response.read(limit + 1)
+    if len(content) <= limit and response.length:
+        raise NoResponse(f"{target} broke off in the middle of its answer.")
+    return content
 
 
 def _reason(error: Exception) -> str:

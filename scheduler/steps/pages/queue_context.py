@@ -109,15 +109,7 @@ def queue_context(queue: StepQueue, start: int | None, now: datetime) -> JSON:
         "now": now,
         "queue": queue,
         "label": labels.queue_label(queue, failed=any(rollback_failed(state) for _, _, state, *_ in jobs)),
-        "can": {
-            "run": queue.state == QueueState.READY,
-            "resume": not running
-            and queue.operation_direction == Direction.BACKWARD
-            and any(must_run_again(state, backward) for _, _, state, _, backward in jobs),
-            "cancel": running and not position.is_rolling_back and queue.cancel_requested_at is None,
-            "rerun": queue.state == QueueState.READY,
-            "delete": not running,
-        },
+        "can": _possible_actions(queue, jobs, position, running=running),
         "current": _current_run(queue) if running else None,
         "window": window,
         "rows": rows,
@@ -131,6 +123,21 @@ def queue_context(queue: StepQueue, start: int | None, now: datetime) -> JSON:
             if status in statuses
         ],
         "events": list(queue.events.order_by("-id")[:MAX_EVENTS]),
+    }
+
+
+def _possible_actions(
+    queue: StepQueue, jobs: Sequence[Sequence[Any]], position: Position, *, running: bool
+) -> dict[str, bool]:
+    is_ready = queue.state == QueueState.READY
+    return {
+        "run": is_ready,
+        "resume": not running
+        and queue.operation_direction == Direction.BACKWARD
+        and any(must_run_again(state, backward) for _, _, state, _, backward in jobs),
+        "cancel": running and not position.is_rolling_back and queue.cancel_requested_at is None,
+        "rerun": is_ready,
+        "delete": not running,
     }
 
 
