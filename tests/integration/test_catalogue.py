@@ -21,7 +21,7 @@ from jobs.sql import call
 from jobs.sql import catalogue as statements
 from jobs.worker import registration
 from jobs.worker.catalogue import own_rows, row_of, write
-from scheduler.diagnostics import check_tasks
+from scheduler.diagnostics.workers import check_tasks
 from tests.factories import an_office
 from tests.integration.rest_support import client_of, make_user
 

@@ -8,7 +8,7 @@ from jobs.errors import Held
 from jobs.insight.explain import explain
 from jobs.models import Execution, PausedRole
 from jobs.states import Act, ExecutionStatus
-from scheduler.diagnostics import check_pauses
+from scheduler.diagnostics.workers import check_pauses
 from tests.factories import (
     a_job,
     a_start,

@@ -12,7 +12,7 @@ from jobs.pages.reason_texts import sentence
 from jobs.sql import call
 from jobs.sql.catalogue import DIFFERENT_LIMITS
 from jobs.worker import registration
-from scheduler.diagnostics import check_limits
+from scheduler.diagnostics.workers import check_limits
 from tests.factories import (
     a_user,
     an_office,

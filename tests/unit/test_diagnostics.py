@@ -10,8 +10,9 @@ from django.core.checks import ERROR, INFO, WARNING, CheckMessage
 from config import diagnostics as config_checks
 from exports import diagnostics as exports_checks
 from jobs.diagnostics import postgresql, redis
-from scheduler import diagnostics as scheduler_checks
-from scheduler.diagnostics import MAINTENANCE, SWEEP, Maintenance, Queue
+from scheduler.diagnostics import maintenance, workers, zones
+from scheduler.diagnostics.maintenance import MAINTENANCE, SWEEP, Maintenance
+from scheduler.diagnostics.workers import Queue
 
 ROOT = Path(__file__).resolve().parents[2]
 OK, WARN, BAD = INFO, WARNING, ERROR
@@ -78,7 +79,7 @@ def test_debug_is_a_warning_in_every_environment():
     "names, level", [({"UTC", "Asia/Seoul"}, OK), ({"UTC", "Asia/Atlantis"}, BAD), ({"../etc/passwd"}, BAD)]
 )
 def test_a_zone_without_data_is_an_error(names, level):
-    message = scheduler_checks.check_zones(names)
+    message = zones.check_zones(names)
     assert message.level == level
 
 
@@ -254,24 +255,24 @@ def test_keys_of_other_applications_are_a_warning():
 
 
 def test_a_missing_worker_is_an_error_and_a_draining_worker_a_warning():
-    assert levels(scheduler_checks.check_heartbeats([], [])) == [BAD]
-    assert levels(scheduler_checks.check_heartbeats(["a", "b"], [])) == [OK]
-    assert levels(scheduler_checks.check_heartbeats(["a", "b"], ["b"])) == [OK, WARN]
+    assert levels(workers.check_heartbeats([], [])) == [BAD]
+    assert levels(workers.check_heartbeats(["a", "b"], [])) == [OK]
+    assert levels(workers.check_heartbeats(["a", "b"], ["b"])) == [OK, WARN]
 
 
 def test_a_role_without_a_worker_is_an_error_only_if_work_waits():
     idle = [Queue("FE", workers=1), Queue("BE")]
-    assert scheduler_checks.check_roles(idle).level == OK
+    assert workers.check_roles(idle).level == OK
     queues = [Queue("FE", workers=1), Queue("BE", ready=3), Queue("QA", ready=1)]
-    stuck = scheduler_checks.check_roles(queues)
+    stuck = workers.check_roles(queues)
     assert stuck.level == BAD
     assert "BE (3), QA (1)" in stuck.msg
     assert "-Q BE,QA" in stuck.hint
 
 
 def test_the_control_queue_without_a_worker_is_an_error():
-    assert levels(scheduler_checks.check_engine_queues([Queue("control"), Queue("notices")])) == [BAD, WARN]
-    assert levels(scheduler_checks.check_engine_queues([Queue("control", workers=2), Queue("FE")])) == [OK]
+    assert levels(workers.check_engine_queues([Queue("control"), Queue("notices")])) == [BAD, WARN]
+    assert levels(workers.check_engine_queues([Queue("control", workers=2), Queue("FE")])) == [OK]
 
 
 @pytest.mark.parametrize(
@@ -284,12 +285,12 @@ def test_the_control_queue_without_a_worker_is_an_error():
     ],
 )
 def test_workers_that_consume_nothing_are_a_warning(queues, level):
-    assert scheduler_checks.check_probes(queues).level == level
+    assert workers.check_probes(queues).level == level
 
 
 @pytest.mark.parametrize("seconds, level", [(None, OK), (60.0, OK), (61.0, WARN)])
 def test_work_that_waits_long_is_reported_with_its_role(seconds, level):
-    message = scheduler_checks.check_oldest([Queue("FE", ready=1, oldest=seconds), Queue("BE")])
+    message = workers.check_oldest([Queue("FE", ready=1, oldest=seconds), Queue("BE")])
     assert message.level == level
     assert level == OK or "FE" in message.msg
 
@@ -302,8 +303,8 @@ def sent(seconds: float | None = 3.0, **enabled: bool) -> list[Maintenance]:
 
 
 def test_a_missing_leading_beat_is_an_error():
-    assert scheduler_checks.check_beat([]).level == BAD
-    assert scheduler_checks.check_beat([12.0]).level == OK
+    assert maintenance.check_beat([]).level == BAD
+    assert maintenance.check_beat([12.0]).level == OK
 
 
 @pytest.mark.parametrize(
@@ -319,21 +320,21 @@ def test_a_missing_leading_beat_is_an_error():
     ],
 )
 def test_maintenance_must_be_enabled_and_sent(tasks, level):
-    assert scheduler_checks.check_maintenance(tasks).level == level
+    assert maintenance.check_maintenance(tasks).level == level
     assert SWEEP in MAINTENANCE
 
 
 @pytest.mark.parametrize("count, seconds, level", [(0, 0.0, OK), (1, 3.0, WARN), (1, 16.0, BAD)])
 def test_expired_leases_that_are_not_rescued_are_an_error(count, seconds, level):
-    assert scheduler_checks.check_leases(count, seconds).level == level
+    assert maintenance.check_leases(count, seconds).level == level
 
 
 def test_overdue_schedules_and_late_retention_are_reported():
-    assert scheduler_checks.check_overdue("schedules", -50.0).level == OK
-    assert scheduler_checks.check_overdue("schedules", 10.1).level == BAD
-    assert scheduler_checks.check_retention(None, 30).level == OK
-    assert scheduler_checks.check_retention(30.9 * DAY, 30).level == OK
-    assert scheduler_checks.check_retention(31.1 * DAY, 30).level == WARN
+    assert maintenance.check_overdue("schedules", -50.0).level == OK
+    assert maintenance.check_overdue("schedules", 10.1).level == BAD
+    assert maintenance.check_retention(None, 30).level == OK
+    assert maintenance.check_retention(30.9 * DAY, 30).level == OK
+    assert maintenance.check_retention(31.1 * DAY, 30).level == WARN
 
 
 # --- outgoing ----------------------------------------------------------------------------------------

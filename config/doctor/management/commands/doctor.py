@@ -13,7 +13,7 @@ from config.doctor import report
 from config.oidc import diagnostics as _oidc  # noqa: F401
 from exports import diagnostics as _exports  # noqa: F401
 from jobs.diagnostics import Subject, postgresql, redis, run  # noqa: F401
-from scheduler import diagnostics as _scheduler  # noqa: F401
+from scheduler.diagnostics import maintenance, workers, zones  # noqa: F401
 
 SUBJECTS = (
     Subject("packages"),

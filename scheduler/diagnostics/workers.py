@@ -1,28 +1,19 @@
-"""Workers, queues, beat, and the maintenance that beat sends."""
+"""Workers, and the queues that they serve."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
-from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError
 
 from celery import current_app
 from django.conf import settings
 from django.core.checks import CheckMessage
-from django.utils import timezone
-from django_celery_beat.models import PeriodicTask
 
 from jobs.catalogue import TASK
-from jobs.diagnostics import error, ok, postgresql, register, warning
+from jobs.diagnostics import error, ok, register, warning
 from jobs.display import first_line
 from jobs.models import PausedRole
 from jobs.queries import known_roles
 from jobs.sql import call, catalogue
 from scheduler import sql
-from scheduler.models import Schedule
-from scheduler.steps.sql import FUNCTIONS
-
-postgresql.function_files.append(FUNCTIONS)
 
 PING_SECONDS = 1.0
 # Probes are sent every 30 s, each after the previous one was consumed.
@@ -37,19 +28,6 @@ ENGINE_QUEUES = {
     settings.DURE_CONTROL_QUEUE: (error, "joins are not released, and lost runs are not rescued"),
     settings.DURE_NOTICES_QUEUE: (warning, "webhooks and mail are not sent"),
 }
-SWEEP = "dure.sweep"
-MAINTENANCE = (
-    SWEEP,
-    "dure.send_queue_probes",
-    "dure.rollup_minutes",
-    "dure.retention",
-    "dure.schedule_workflows",
-)
-LATE = 10.0
-# The sweep is sent every few seconds, and beat records when.
-SWEEP_SILENT = 60.0
-DAY = 86_400
-START_BEAT = "start one: `celery -A config beat`"
 ALIVE_WORKERS = """
     SELECT name, draining FROM workers WHERE seen_at > now() - %s * interval '1 second' ORDER BY name
 """
@@ -64,18 +42,6 @@ class Queue:
     oldest: float | None = None
     workers: int = 0
     probe_seconds: float | None = None
-
-
-@dataclass(frozen=True)
-class Maintenance:
-    """A PeriodicTask of this application; `seconds` since it was last sent."""
-
-    task: str
-    enabled: bool
-    seconds: float | None
-
-
-# --- workers and queues --------------------------------------------------------------------------------
 
 
 @register("workers")
@@ -233,118 +199,3 @@ def check_oldest(queues: Sequence[Queue]) -> CheckMessage:
         f"work of {latest.role} has been ready for {seconds:,.0f} s",
         "see why: `manage.py jobs --status ready`, then `manage.py jobs show ID`",
     )
-
-
-# --- beat and maintenance ------------------------------------------------------------------------------
-
-
-@register("upkeep")
-def check_upkeep() -> Iterator[CheckMessage]:
-    yield check_beat([seconds for (seconds,) in call.rows(sql.LEADER)])
-    yield check_maintenance(read_maintenance())
-    yield check_overdue("schedules", call.rows(sql.SCHEDULE_FIGURES)[0][2])
-    yield check_overdue("workflows", call.rows(sql.RUN_FIGURES)[0][2])
-    yield check_leases(*call.rows(sql.EXPIRED_LEASES)[0])
-    yield check_retention(call.rows(sql.OLDEST_END)[0][0], settings.DURE_RETENTION_DAYS)
-    zones = Schedule.objects.order_by().values_list("timezone", flat=True).distinct()
-    yield check_zones(zones, "zones in use")
-
-
-def check_beat(leaders: list[float]) -> CheckMessage:
-    """One beat at a time holds a lock, as long as its session lives."""
-    if not leaders:
-        return error("beat", "none leads: schedules, retries and rescue do not run", START_BEAT)
-    return ok("beat", f"one has been leading for {leaders[0]:,.0f} s")
-
-
-def read_maintenance() -> list[Maintenance]:
-    now = timezone.now()
-    return [
-        Maintenance(
-            row.task, row.enabled, (now - row.last_run_at).total_seconds() if row.last_run_at else None
-        )
-        for row in PeriodicTask.objects.filter(task__in=MAINTENANCE)
-    ]
-
-
-def check_maintenance(tasks: list[Maintenance]) -> CheckMessage:
-    enabled = {row.task: row for row in tasks if row.enabled}
-    missing = [task for task in MAINTENANCE if task not in enabled]
-    if missing:
-        severity = error if SWEEP in missing else warning
-        return severity(
-            "maintenance",
-            f"not enabled: {', '.join(missing)}",
-            "enable it in the admin, under Periodic tasks; `manage.py migrate` creates missing ones",
-        )
-    seconds = enabled[SWEEP].seconds
-    if seconds is None:
-        return warning("maintenance", "the sweep was never sent", START_BEAT)
-    if seconds > SWEEP_SILENT:
-        return error("maintenance", f"the sweep was last sent {seconds:,.0f} s ago", "see beat's log")
-    return ok("maintenance", f"all enabled, the last sweep was sent {seconds:.0f} s ago")
-
-
-def check_overdue(name: str, seconds: float) -> CheckMessage:
-    if seconds > LATE:
-        return error(name, f"the most overdue is {seconds:,.0f} s late", "check that beat runs, and its log")
-    return ok(name, "none is overdue")
-
-
-def check_leases(count: int, seconds: float) -> CheckMessage:
-    if not count:
-        return ok("leases", "none has expired")
-    text = f"{count} expired, the oldest {seconds:,.0f} s ago"
-    if seconds > LATE + settings.DURE_SWEEP_SECONDS:
-        return error(
-            "leases", f"{text}: nothing rescues these runs", "check that beat runs and `control` is consumed"
-        )
-    return warning("leases", text, "run this again in a few seconds: the sweep is about to rescue them")
-
-
-def check_retention(oldest: float | None, days: int) -> CheckMessage:
-    excess = (oldest or 0.0) - days * DAY
-    if excess > DAY:
-        return warning(
-            "retention",
-            f"the oldest ended Execution is kept {excess / DAY:.0f} d longer than {days} d",
-            "check that dure.retention is sent and `control` is consumed; after a change it takes a while",
-        )
-    return ok("retention", f"ended work is kept {days} d")
-
-
-# --- time zones ----------------------------------------------------------------------------------------
-
-
-@register("time")
-def check_own_zones() -> Iterator[CheckMessage]:
-    yield check_zones({settings.TIME_ZONE, "UTC"})
-
-
-def check_zones(names: Iterable[str], name: str = "zones") -> CheckMessage:
-    """Schedules use the time zone data of this machine, or of the package tzdata."""
-    zones = sorted(set(names))
-    missing = [zone for zone in zones if not _has_data(zone)]
-    if missing:
-        hint = "install the system's tzdata, or the locked packages, which include it"
-        return error(name, f"no data for {', '.join(missing)}", hint)
-    return ok(name, f"{', '.join(zones) or 'none'} ({_zone_source()})")
-
-
-def _has_data(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return False
-    return True
-
-
-def _zone_source() -> str:
-    """zoneinfo prefers the system's data to the package's."""
-    folder = next((path for path in TZPATH if (Path(path) / "Asia" / "Seoul").exists()), None)
-    if folder is not None:
-        return f"from {folder}"
-    try:
-        return f"from the package tzdata {metadata.version('tzdata')}"
-    except metadata.PackageNotFoundError:
-        return "from no source"
