@@ -5,8 +5,8 @@ from datetime import datetime
 
 from jobs import lifecycle as engine
 from jobs.sql import call
-from scheduler import sql
 from scheduler.schedules.firing import BATCH, FiringResult, fire_due
+from scheduler.sql import statements
 from scheduler.workflows.runs import run_due, settle_runs
 
 log = logging.getLogger(__name__)
@@ -40,5 +40,5 @@ def fire_all(now: datetime) -> FiringResult:
 
 def next_due() -> tuple[datetime, datetime | None]:
     """The database's time, and the due time of the next schedule or run."""
-    now, due = call.rows(sql.NEXT_DUE)[0]
+    now, due = call.rows(statements.NEXT_DUE)[0]
     return now, due

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from jobs.sql import call
-from scheduler import sql
+from scheduler.sql import statements
 
 SEEN_EVERY = 3.0
 ABSENT_AFTER = timedelta(seconds=10)
@@ -29,7 +29,7 @@ def own_name() -> str:
 
 
 def mark_seen(name: str) -> None:
-    call.change(sql.MARK_BEAT_SEEN, {"name": name})
+    call.change(statements.MARK_BEAT_SEEN, {"name": name})
 
 
 def forget(name: str) -> None:
@@ -38,5 +38,5 @@ def forget(name: str) -> None:
 
 
 def status() -> BeatStatus:
-    running, last_seen = call.rows(sql.BEAT_STATUS, {"absent": ABSENT_AFTER})[0]
+    running, last_seen = call.rows(statements.BEAT_STATUS, {"absent": ABSENT_AFTER})[0]
     return BeatStatus(running, last_seen)

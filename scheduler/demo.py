@@ -8,9 +8,9 @@ from django.db import transaction
 
 from jobs.models import Office
 from jobs.sql import call
-from scheduler import sql
 from scheduler.models import Schedule, Workflow
 from scheduler.schedules import lifecycle as schedules
+from scheduler.sql import reports
 from scheduler.steps import lifecycle as step_queues
 from scheduler.steps import queues
 from scheduler.steps.models import StepQueue
@@ -71,7 +71,7 @@ def fill(owner: User, office: Office, now: datetime) -> None:
             with transaction.atomic():
                 _provision(name, owner, now, fails=fails)
     # Count the demo's history now, for the chart of the overview; beat does so once a minute.
-    call.change(sql.ROLL_UP_MINUTES, {"now": now})
+    call.change(reports.ROLL_UP_MINUTES, {"now": now})
 
 
 def remove(owner: User) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from jobs.sql import call
-from scheduler import sql
 from scheduler.models import Schedule
+from scheduler.sql import statements
 
 # An owner, as the `source` of a manual run names it, and a Task's id.
 OwnedTask = tuple[str, str]
@@ -34,12 +34,12 @@ def owner_of(schedule: Schedule) -> str:
 def lock(pairs: Collection[OwnedTask]) -> None:
     """Wait for everybody else who starts a run of these, until the end of the transaction."""
     if pairs:
-        call.rows(sql.LOCK_OWNED_TASKS, _parameters(pairs))
+        call.rows(statements.LOCK_OWNED_TASKS, _parameters(pairs))
 
 
 def try_lock(pairs: Collection[OwnedTask]) -> set[OwnedTask]:
     """Lock those that nobody else holds, so that a frozen process delays no beat; which they are."""
-    rows = call.rows(sql.TRY_LOCK_OWNED_TASKS, _parameters(pairs)) if pairs else ()
+    rows = call.rows(statements.TRY_LOCK_OWNED_TASKS, _parameters(pairs)) if pairs else ()
     return {(owner, task) for owner, task, is_locked in rows if is_locked}
 
 
@@ -47,7 +47,7 @@ def live_runs(pairs: Collection[OwnedTask]) -> dict[OwnedTask, list[LiveRun]]:
     """The runs that exclude others, of those of the pairs that have any."""
     live: dict[OwnedTask, list[LiveRun]] = {}
     if pairs:
-        for owner, task, execution, schedule in call.rows(sql.LIVE_RUNS_OF_OWNERS, _parameters(pairs)):
+        for owner, task, execution, schedule in call.rows(statements.LIVE_RUNS_OF_OWNERS, _parameters(pairs)):
             live.setdefault((owner, task), []).append(LiveRun(execution, schedule))
     return live
 

@@ -12,7 +12,7 @@ import uuid
 from django.db import Error
 
 from jobs.sql import call
-from scheduler import sql
+from scheduler.sql import statements
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class Leadership:
         if self._renewed_at is not None and began - self._renewed_at < RENEW_SECONDS:
             return True
         try:
-            leads = bool(call.change(sql.LEAD, {"holder": self._holder, "seconds": LEASE_SECONDS}))
+            leads = bool(call.change(statements.LEAD, {"holder": self._holder, "seconds": LEASE_SECONDS}))
         except Error as error:
             log.warning("could not renew the lease on the periodic tasks: %s", str(error).strip())
             call.close_broken_connection()
@@ -55,6 +55,6 @@ class Leadership:
     def release(self) -> None:
         self._renewed_at = None
         try:
-            call.change(sql.STOP_LEADING, [self._holder])
+            call.change(statements.STOP_LEADING, [self._holder])
         except Error as error:
             log.warning("could not end the lease on the periodic tasks: %s", str(error).strip())

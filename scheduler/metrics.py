@@ -13,7 +13,8 @@ from jobs import counters, metrics
 from jobs.models import Counter, PausedRole
 from jobs.queries import known_roles
 from jobs.sql import call
-from scheduler import beats, sql
+from scheduler import beats
+from scheduler.sql import reports
 from scheduler.states import OccurrenceOutcome
 
 DAY = 86_400
@@ -37,7 +38,7 @@ def register() -> None:
 
 
 def schedules() -> Iterable[Metric]:
-    enabled, paused, overdue, failing = call.rows(sql.SCHEDULE_FIGURES)[0]
+    enabled, paused, overdue, failing = call.rows(reports.SCHEDULE_FIGURES)[0]
     running = beats.status().running
     yield GaugeMetricFamily("dure_beats", "Beats that were seen within the last ten seconds.", running)
     states = GaugeMetricFamily("dure_schedules", "Schedules, by state.", labels=["state"])
@@ -54,7 +55,7 @@ def schedules() -> Iterable[Metric]:
         "How long the most overdue schedule has been due. Grows when no beat runs.",
         max(0.0, overdue),
     )
-    recent = {outcome: (count, lag) for outcome, count, lag in call.rows(sql.RECENT_OCCURRENCE_COUNTS)}
+    recent = {outcome: (count, lag) for outcome, count, lag in call.rows(reports.RECENT_OCCURRENCE_COUNTS)}
     occurrences = GaugeMetricFamily(
         "dure_schedule_turns_5m", "Scheduled runs decided in the last 5 minutes.", labels=["turn"]
     )
@@ -69,7 +70,7 @@ def schedules() -> Iterable[Metric]:
 
 
 def workflow_runs() -> Iterable[Metric]:
-    pending, running, overdue = call.rows(sql.RUN_FIGURES)[0]
+    pending, running, overdue = call.rows(reports.RUN_FIGURES)[0]
     runs = GaugeMetricFamily("dure_workflow_runs", "Workflow runs that have not ended.", labels=["state"])
     runs.add_metric(["pending"], pending)
     runs.add_metric(["running"], running)
@@ -80,9 +81,9 @@ def workflow_runs() -> Iterable[Metric]:
 
 
 def queues() -> Iterable[Metric]:
-    live = {role: (count, busy, age) for role, count, busy, age in call.rows(sql.QUEUES)}
-    probes = {role: seconds for role, seconds, _ in call.rows(sql.QUEUE_PROBES)}
-    workers = dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": settings.DURE_LEASE_SECONDS}))
+    live = {role: (count, busy, age) for role, count, busy, age in call.rows(reports.QUEUES)}
+    probes = {role: seconds for role, seconds, _ in call.rows(reports.QUEUE_PROBES)}
+    workers = dict(call.rows(reports.WORKERS_BY_ROLE, {"alive": settings.DURE_LEASE_SECONDS}))
     ready = GaugeMetricFamily("dure_queue_ready", "Queued work.", labels=["role"])
     running = GaugeMetricFamily("dure_queue_running", "Running Executions.", labels=["role"])
     oldest = GaugeMetricFamily(
@@ -107,18 +108,18 @@ def queues() -> Iterable[Metric]:
 
 
 def executions() -> Iterable[Metric]:
-    expired, since = call.rows(sql.EXPIRED_LEASES)[0]
+    expired, since = call.rows(reports.EXPIRED_LEASES)[0]
     yield GaugeMetricFamily(
         "dure_leases_expired", "Runs with an expired lease that are not rescued yet.", expired
     )
     yield GaugeMetricFamily("dure_lease_expired_seconds", "How long the oldest of them has waited.", since)
-    oldest = call.rows(sql.OLDEST_END)[0][0] or 0.0
+    oldest = call.rows(reports.OLDEST_END)[0][0] or 0.0
     yield GaugeMetricFamily(
         "dure_retention_overdue_seconds",
         "How much longer than DURE_RETENTION_DAYS the oldest ended Execution has been kept.",
         max(0.0, oldest - settings.DURE_RETENTION_DAYS * DAY),
     )
-    for done, failed, wait, run, age in call.rows(sql.LAST_MINUTE):
+    for done, failed, wait, run, age in call.rows(reports.LAST_MINUTE):
         ended = GaugeMetricFamily(
             "dure_executions_last_minute",
             "Executions that ended in the last counted minute.",

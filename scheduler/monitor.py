@@ -20,8 +20,9 @@ from jobs.queries import known_roles
 from jobs.queues import paused_roles, served_roles
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
-from scheduler import access, sql
+from scheduler import access
 from scheduler.models import Minute, Schedule, WorkflowRun
+from scheduler.sql import reports
 from scheduler.states import RUN_ENDED, RunStatus
 
 LATE_AFTER = timedelta(seconds=60)
@@ -86,9 +87,9 @@ def run_counts(user: User, now: datetime) -> Counts:
 
 def execution_counts() -> Counts:
     """Executions of the whole installation."""
-    pending, running = call.rows(sql.LIVE_EXECUTIONS)[0]
-    done, failed, since = call.rows(sql.COUNTED_MINUTES)[0]
-    done_since, failed_since = call.rows(sql.ENDED_SINCE, {"since": since})[0]
+    pending, running = call.rows(reports.LIVE_EXECUTIONS)[0]
+    done, failed, since = call.rows(reports.COUNTED_MINUTES)[0]
+    done_since, failed_since = call.rows(reports.ENDED_SINCE, {"since": since})[0]
     return Counts(pending, running, done + done_since, failed + failed_since)
 
 
@@ -98,7 +99,7 @@ def late_runs(user: User, now: datetime) -> list[LateRun]:
     overdue = pending_runs(user).filter(scheduled_time__lt=now - LATE_AFTER)[:LATE_LIMIT]
     not_started = _("It is due, but no scheduler has started it. Is beat running?")
     late = [LateRun(run, (now - run.scheduled_time).total_seconds(), not_started) for run in overdue]
-    waiting = call.rows(sql.WAITING_RUNS, {"before": now - LATE_AFTER, "limit": LATE_LIMIT})
+    waiting = call.rows(reports.WAITING_RUNS, {"before": now - LATE_AFTER, "limit": LATE_LIMIT})
     ids = [run_id for (run_id,) in waiting]
     for run in runs.filter(id__in=ids).select_related("workflow__office") if ids else ():
         seconds = (now - (run.executed_at or now)).total_seconds()
@@ -153,8 +154,8 @@ def queues() -> list[QueueStatus]:
 
     The roles that every installation knows come first, then others that have work or a worker.
     """
-    live = {role: (ready, processing, age) for role, ready, processing, age in call.rows(sql.QUEUES)}
-    probes = {role: seconds for role, seconds, was_seen in call.rows(sql.QUEUE_PROBES) if was_seen}
+    live = {role: (ready, processing, age) for role, ready, processing, age in call.rows(reports.QUEUES)}
+    probes = {role: seconds for role, seconds, was_seen in call.rows(reports.QUEUE_PROBES) if was_seen}
     pauses = PausedRole.objects.in_bulk()
     return [
         QueueStatus(
@@ -170,7 +171,7 @@ def waiting_offices(role: str, offices: QuerySet[Office] | None) -> list[Waiting
     """Whose work waits in the queue of this role, most first: of these offices, or of all."""
     visible = None if offices is None else list(offices.values_list("id", flat=True))
     values = {"role": role, "offices": visible, "limit": LATE_LIMIT}
-    return [WaitingOffice(*row) for row in call.rows(sql.WAITING_OFFICES, values)]
+    return [WaitingOffice(*row) for row in call.rows(reports.WAITING_OFFICES, values)]
 
 
 def workers(now: datetime) -> QuerySet[Worker]:

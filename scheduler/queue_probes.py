@@ -10,7 +10,7 @@ from django.conf import settings
 
 from jobs.queries import known_roles
 from jobs.sql import call
-from scheduler import sql
+from scheduler.sql import statements
 
 # A probe that was not consumed for this long counts as lost, and another one is sent.
 LOST_AFTER = timedelta(minutes=5)
@@ -20,7 +20,7 @@ QUEUE_PROBE = "dure.queue_probe"
 def send_due() -> int:
     """Send a probe to each queue that is due for one, and return their number."""
     queues = [*known_roles(), settings.DURE_CONTROL_QUEUE]
-    unsent = [role for (role,) in call.rows(sql.START_PROBES, {"roles": queues, "lost": LOST_AFTER})]
+    unsent = [role for (role,) in call.rows(statements.START_PROBES, {"roles": queues, "lost": LOST_AFTER})]
     due = len(unsent)
     try:
         while unsent:
@@ -29,7 +29,7 @@ def send_due() -> int:
     finally:
         # The broker is down: the next call sends these probes, without waiting until they count as lost.
         if unsent:
-            call.change(sql.RESET_UNSENT_PROBES, [unsent])
+            call.change(statements.RESET_UNSENT_PROBES, [unsent])
     return due
 
 
@@ -42,4 +42,4 @@ def _send(role: str) -> None:
 
 def mark_seen(role: str) -> None:
     """Record that a worker consumed a probe."""
-    call.change(sql.MARK_PROBE_SEEN, [role])
+    call.change(statements.MARK_PROBE_SEEN, [role])

@@ -13,7 +13,8 @@ from django.conf import settings
 
 from jobs import retention
 from jobs.retention import Pass
-from scheduler import deletions, sql
+from scheduler import deletions
+from scheduler.sql import statements
 from scheduler.steps.sql import DELETE_COPIES
 
 log = logging.getLogger(__name__)
@@ -22,12 +23,12 @@ log = logging.getLogger(__name__)
 PASS_SECONDS = 2.0
 BATCH = 2_000
 STATEMENTS = {
-    "occurrences": sql.DELETE_OCCURRENCES,
-    "schedules": sql.DELETE_SCHEDULES,
-    "runs": sql.DELETE_RUNS,
+    "occurrences": statements.DELETE_OCCURRENCES,
+    "schedules": statements.DELETE_SCHEDULES,
+    "runs": statements.DELETE_RUNS,
     "step_queues": DELETE_COPIES,
-    "minutes": sql.DELETE_MINUTES,
-    "minutes_of_roles": sql.DELETE_MINUTES_OF_ROLES,
+    "minutes": statements.DELETE_MINUTES,
+    "minutes_of_roles": statements.DELETE_MINUTES_OF_ROLES,
 }
 
 

@@ -4,8 +4,9 @@ from celery import shared_task
 
 from jobs.publish import send_control
 from jobs.sql import call
-from scheduler import queue_probes, retention, sql
+from scheduler import queue_probes, retention
 from scheduler.clock import database_now
+from scheduler.sql import reports
 from scheduler.workflows import runs
 from scheduler.workflows.lifecycle import schedule_all
 
@@ -37,8 +38,8 @@ def queue_probe(role: str) -> None:
 def rollup_minutes() -> None:
     """Count the Executions that ended in each past minute, and settle runs with retried steps again."""
     now = database_now()
-    call.change(sql.ROLL_UP_MINUTES, {"now": now})
-    call.change(sql.SAMPLE_QUEUES, {"now": now})
+    call.change(reports.ROLL_UP_MINUTES, {"now": now})
+    call.change(reports.SAMPLE_QUEUES, {"now": now})
     runs.settle_retried_runs(now)
 
 

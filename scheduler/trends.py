@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from jobs.access import offices_of
 from jobs.sql import call
-from scheduler import sql
+from scheduler.sql import reports
 
 RANGES = {
     "1h": (timedelta(hours=1), timedelta(minutes=1)),
@@ -43,10 +43,10 @@ def steps(user: User, span: str, now: datetime, role: str | None = None) -> list
     last = _floor(now, step) + step
     values = {"first": last - length, "step": step, "role": role}
     if user.is_staff:
-        rows = call.rows(sql.TRENDS if role is None else sql.TRENDS_OF_ROLE, values)
+        rows = call.rows(reports.TRENDS if role is None else reports.TRENDS_OF_ROLE, values)
     else:
         offices = list(offices_of(user).values_list("id", flat=True)[:MOST_OFFICES])
-        rows = call.rows(sql.TRENDS_OF_OFFICES, values | {"offices": offices, "most": MOST_JOBS})
+        rows = call.rows(reports.TRENDS_OF_OFFICES, values | {"offices": offices, "most": MOST_JOBS})
     counted = {row[0]: row[1:] for row in rows}
     starts = [last - length + step * number for number in range(length // step)]
     return [Step(start, start + step, *counted.get(start, ())) for start in starts]

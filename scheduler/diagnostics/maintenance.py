@@ -10,9 +10,9 @@ from django_celery_beat.models import PeriodicTask
 
 from jobs.diagnostics import error, ok, postgresql, register, warning
 from jobs.sql import call
-from scheduler import sql
 from scheduler.diagnostics.zones import check_zones
 from scheduler.models import Schedule
+from scheduler.sql import reports, statements
 from scheduler.steps.sql import FUNCTIONS
 
 postgresql.function_files.append(FUNCTIONS)
@@ -43,12 +43,12 @@ class Maintenance:
 
 @register("upkeep")
 def check_upkeep() -> Iterator[CheckMessage]:
-    yield check_beat([seconds for (seconds,) in call.rows(sql.LEADER)])
+    yield check_beat([seconds for (seconds,) in call.rows(statements.LEADER)])
     yield check_maintenance(read_maintenance())
-    yield check_overdue("schedules", call.rows(sql.SCHEDULE_FIGURES)[0][2])
-    yield check_overdue("workflows", call.rows(sql.RUN_FIGURES)[0][2])
-    yield check_leases(*call.rows(sql.EXPIRED_LEASES)[0])
-    yield check_retention(call.rows(sql.OLDEST_END)[0][0], settings.DURE_RETENTION_DAYS)
+    yield check_overdue("schedules", call.rows(reports.SCHEDULE_FIGURES)[0][2])
+    yield check_overdue("workflows", call.rows(reports.RUN_FIGURES)[0][2])
+    yield check_leases(*call.rows(reports.EXPIRED_LEASES)[0])
+    yield check_retention(call.rows(reports.OLDEST_END)[0][0], settings.DURE_RETENTION_DAYS)
     zones = Schedule.objects.order_by().values_list("timezone", flat=True).distinct()
     yield check_zones(zones, "zones in use")
 

@@ -13,7 +13,7 @@ from jobs.display import first_line
 from jobs.models import PausedRole
 from jobs.queries import known_roles
 from jobs.sql import call, catalogue
-from scheduler import sql
+from scheduler.sql import reports
 
 PING_SECONDS = 1.0
 # Probes are sent every 30 s, each after the previous one was consumed.
@@ -63,9 +63,11 @@ def check_workers() -> Iterator[CheckMessage]:
 
 
 def read_queues(lease: float) -> list[Queue]:
-    waiting = {role: (ready, oldest) for role, ready, _, oldest in call.rows(sql.QUEUES)}
-    probes = {role: seconds if was_seen else None for role, seconds, was_seen in call.rows(sql.QUEUE_PROBES)}
-    workers = dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": lease}))
+    waiting = {role: (ready, oldest) for role, ready, _, oldest in call.rows(reports.QUEUES)}
+    probes = {
+        role: seconds if was_seen else None for role, seconds, was_seen in call.rows(reports.QUEUE_PROBES)
+    }
+    workers = dict(call.rows(reports.WORKERS_BY_ROLE, {"alive": lease}))
     return [
         Queue(name, *waiting.get(name, (0, None)), workers.get(name, 0), probes.get(name))
         for name in dict.fromkeys([*known_roles(), *sorted(waiting), *ENGINE_QUEUES])

@@ -25,12 +25,13 @@ from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
 from jobs.selection import narrow
 from jobs.sql import call
-from scheduler import display, sql
+from scheduler import display
 from scheduler.access import schedule_for, schedules_of
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages.times import change_texts, language, moments
 from scheduler.schedules import calendars, clock_changes, words
+from scheduler.sql import reports
 
 ORDER = ("name", "id")
 MARKS = 10
@@ -100,7 +101,7 @@ def filter_schedules(schedules: QuerySet[Schedule], values: dict[str, Any]) -> Q
 def recent_marks(schedules: Collection[UUID]) -> dict[UUID, list[Mark]]:
     """The recent occurrences of each schedule, newest last."""
     marks: dict[UUID, list[Mark]] = {}
-    rows = call.rows(sql.RECENT_OCCURRENCES, {"schedules": list(schedules), "limit": MARKS})
+    rows = call.rows(reports.RECENT_OCCURRENCES, {"schedules": list(schedules), "limit": MARKS})
     for schedule, due_at, outcome, status in rows:
         marks.setdefault(schedule, []).append(mark(due_at, display.occurrence_label(outcome, status)))
     return marks

@@ -28,7 +28,7 @@ from jobs.pages.selection import filter_query
 from jobs.selection import narrow
 from jobs.sql import call
 from jobs.states import MemberRole
-from scheduler import display, sql
+from scheduler import display
 from scheduler.access import workflow_for, workflows_of
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.run_grid import grid_of
@@ -36,6 +36,7 @@ from scheduler.pages.schedules import MARKS, ORDER, Mark, mark
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.times import language
 from scheduler.schedules import words
+from scheduler.sql import reports
 from scheduler.states import RUN_RESUMABLE, RunStatus, WorkflowStatus
 from scheduler.workflows import recurrence
 
@@ -117,7 +118,7 @@ def next_run(workflow: Any) -> WorkflowRun | None:
 def recent_marks(workflows: Collection[UUID]) -> dict[UUID, list[Mark]]:
     """The recent runs of each workflow, newest last."""
     marks: dict[UUID, list[Mark]] = {}
-    rows = call.rows(sql.RECENT_RUNS, {"workflows": list(workflows), "limit": MARKS})
+    rows = call.rows(reports.RECENT_RUNS, {"workflows": list(workflows), "limit": MARKS})
     for workflow, at, status in rows:
         marks.setdefault(workflow, []).append(mark(at, state_label(status)))
     return marks

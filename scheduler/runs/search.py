@@ -16,10 +16,10 @@ from django.db.models import F
 
 from jobs.ids import time_of
 from jobs.models import Job
-from scheduler import sql
 from scheduler.runs.filters import RunFilter, Sort
 from scheduler.runs.parts import Part, beyond, bound, parts_of, up_to
 from scheduler.runs.rows import Run, read_rows
+from scheduler.sql import reports
 
 PAGE = 50
 # The first rows of each part that a search reads; if these do not suffice, so many, for so long.
@@ -142,9 +142,9 @@ def _read_enough(
         return result
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(sql.LIMIT_TIME, [f"{TIMEOUT_MS}ms"])
+            cursor.execute(reports.LIMIT_TIME, [f"{TIMEOUT_MS}ms"])
             result, _ = read_first(SEARCHED)
-            cursor.execute(sql.DEFAULT_TIME)
+            cursor.execute(reports.DEFAULT_TIME)
     except OperationalError as error:
         if getattr(error.__cause__, "pgcode", "") != _QUERY_CANCELED:
             raise

@@ -21,7 +21,7 @@ from jobs.ids import parse_uuid
 from jobs.models import Office
 from jobs.sql import call
 from jobs.states import EventType, ExecutionStatus
-from scheduler import sql
+from scheduler.sql import statements
 
 LONGEST_ERROR = 2_000
 
@@ -32,9 +32,11 @@ def count_run(end: Settlement) -> None:
     if schedule is None:
         return
     if end.state == ExecutionStatus.SUCCESS:
-        rows = call.rows(sql.RESET_FAILURES, {"schedule": schedule})
+        rows = call.rows(statements.RESET_FAILURES, {"schedule": schedule})
         _notify(EventType.SCHEDULE_RECOVERED, [row for row in rows if row[-1]])
-    elif end.state == ExecutionStatus.FAILED and call.change(sql.COUNT_FAILED_RUN, {"schedule": schedule}):
+    elif end.state == ExecutionStatus.FAILED and call.change(
+        statements.COUNT_FAILED_RUN, {"schedule": schedule}
+    ):
         details = {"execution_id": end.execution, "error": end.error[:LONGEST_ERROR]}
         notify_failing([schedule], None, details)
 
@@ -43,7 +45,7 @@ def notify_failing(
     schedules: Sequence[UUID], now: datetime | None, details: dict[str, Any] | None = None
 ) -> None:
     """Notify about those of the schedules whose failed or missed runs have become too many."""
-    rows = call.rows(sql.MARK_FAILING, {"schedules": list(schedules), "now": now})
+    rows = call.rows(statements.MARK_FAILING, {"schedules": list(schedules), "now": now})
     # The offices are locked in one order.
     _notify(EventType.SCHEDULE_FAILING, sorted(rows, key=lambda row: str(row[4])), details)
 

@@ -25,7 +25,7 @@ from jobs.models import Execution
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, Trigger
-from scheduler import exclusion, sql
+from scheduler import exclusion
 from scheduler.exclusion import LiveRun, OwnedTask
 from scheduler.models import Schedule
 from scheduler.schedules import failing
@@ -39,6 +39,7 @@ from scheduler.schedules.catchup import (
 )
 from scheduler.schedules.execution_specs import spec_for
 from scheduler.schedules.rules import due_times
+from scheduler.sql import statements
 from scheduler.states import OccurrenceOutcome, Overlap
 
 log = logging.getLogger(__name__)
@@ -78,12 +79,12 @@ def fire_due(now: datetime, limit: int = BATCH) -> FiringResult:
         decisions = _decide_all(due, pairs, now)
         occurrences = [row for decision in decisions for row in decision.occurrences]
         parameters = {"occurrences": call.as_json(occurrences), "now": now}
-        inserted = {execution_id for (execution_id,) in call.rows(sql.INSERT_OCCURRENCES, parameters)}
+        inserted = {execution_id for (execution_id,) in call.rows(statements.INSERT_OCCURRENCES, parameters)}
         engine.start_executions(
             [spec for decision in decisions for spec in decision.specs if spec.id in inserted]
         )
         advance = call.as_json([decision.advance for decision in decisions])
-        call.change(sql.ADVANCE_SCHEDULES, {"schedules": advance})
+        call.change(statements.ADVANCE_SCHEDULES, {"schedules": advance})
         if late := [each.schedule.id for each in decisions if each.notifies_missed]:
             failing.notify_failing(late, now)
     result = FiringResult(len(due), Counter(str(row["outcome"]) for row in occurrences))

@@ -11,8 +11,8 @@ from jobs import lifecycle as engine
 from jobs.errors import ErrorText, in_english
 from jobs.sql import call
 from jobs.states import EventType
-from scheduler import sql
 from scheduler.models import WorkflowRun, WorkflowRunStart
+from scheduler.sql import statements
 from scheduler.states import RunStatus
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Outcome:
 
 
 def outcome_of(run: WorkflowRun) -> Outcome:
-    total, done, failed, cancelled, first = call.rows(sql.STEPS_OF_BATCH, {"batch": run.batch_id})[0]
+    total, done, failed, cancelled, first = call.rows(statements.STEPS_OF_BATCH, {"batch": run.batch_id})[0]
     if total == 0:
         return Outcome(RunStatus.FAILED, ErrorText("run_jobs_deleted"))
     if run.cancel_requested_at and done < total:

@@ -19,8 +19,8 @@ from jobs.models import Job
 from jobs.specs import Occasion
 from jobs.sql import call
 from jobs.states import JOB_LIVE, Act, JobStatus
-from scheduler import sql
 from scheduler.models import Workflow, WorkflowRun
+from scheduler.sql import statements
 from scheduler.states import RUN_RESUMABLE, RunStatus
 from scheduler.workflows import endings, inputs, steps
 from scheduler.workflows.lifecycle import schedule_next_run, snapshot
@@ -121,13 +121,13 @@ def cancel(run_id: UUID | str, *, actor: str, now: datetime, reason: str = "") -
 def settle_runs(now: datetime, run_id: UUID | None = None) -> int:
     """Write the end of runs whose steps have ended or can make no further progress, or retry them."""
     return _each_run(
-        call.rows(sql.SETTLED_RUNS, {"run": run_id and str(run_id), "before": now}), _settle, now
+        call.rows(statements.SETTLED_RUNS, {"run": run_id and str(run_id), "before": now}), _settle, now
     )
 
 
 def settle_retried_runs(now: datetime) -> int:
     """Write the end of ended runs again whose steps were retried as single jobs, without `resume`."""
-    return _each_run(call.rows(sql.RETRIED_RUNS, {"run": None}), _settle_again, now)
+    return _each_run(call.rows(statements.RETRIED_RUNS, {"run": None}), _settle_again, now)
 
 
 def _each_run(rows: Iterable[tuple[UUID]], settle: Callable[[UUID, datetime], bool], now: datetime) -> int:
@@ -137,7 +137,7 @@ def _each_run(rows: Iterable[tuple[UUID]], settle: Callable[[UUID, datetime], bo
 
 def _settle(run_id: UUID, now: datetime) -> bool:
     with transaction.atomic():
-        if not call.rows(sql.SETTLED_RUNS + sql.LOCK_RUN, {"run": str(run_id), "before": now}):
+        if not call.rows(statements.SETTLED_RUNS + statements.LOCK_RUN, {"run": str(run_id), "before": now}):
             return False  # another process has settled it
         run = WorkflowRun.objects.select_related("workflow").get(pk=run_id)
         outcome = endings.outcome_of(run)
@@ -160,7 +160,7 @@ def _retry_automatically(run: WorkflowRun, outcome: endings.Outcome, now: dateti
 
 def _settle_again(run_id: UUID, now: datetime) -> bool:
     with transaction.atomic():
-        if not call.rows(sql.RETRIED_RUNS + sql.LOCK_RUN, {"run": str(run_id)}):
+        if not call.rows(statements.RETRIED_RUNS + statements.LOCK_RUN, {"run": str(run_id)}):
             return False
         run = WorkflowRun.objects.select_related("workflow").get(pk=run_id)
         endings.open_start(run, now)

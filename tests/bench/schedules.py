@@ -353,11 +353,11 @@ def monitor(folder: Path, count: int) -> None:
     from django.test import Client
 
     from jobs.sql import call
-    from scheduler import sql
+    from scheduler.sql import reports
 
     clear()
     fill(count)
-    call.change(sql.ROLL_UP_MINUTES, {"now": now()})
+    call.change(reports.ROLL_UP_MINUTES, {"now": now()})
     client = Client(headers={"Authorization": f"Token {a_token()}"}, SERVER_NAME="127.0.0.1")
     times = []
     for _ in range(60):

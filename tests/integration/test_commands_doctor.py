@@ -10,8 +10,9 @@ from jobs import redis
 from jobs.models import Worker
 from jobs.sql import call
 from jobs.worker import registration
-from scheduler import queue_probes, sql
+from scheduler import queue_probes
 from scheduler.leader import Leadership
+from scheduler.sql import statements
 from tests.factories import a_job, an_office, claimed, expire_lease, fresh
 from tests.integration.commands import run
 
@@ -102,7 +103,7 @@ def test_the_queues_of_the_engine_need_workers():
 
 def test_a_queue_that_is_not_consumed_is_reported_by_its_probe():
     a_worker("FE")
-    call.rows(sql.START_PROBES, {"roles": ["FE"], "lost": queue_probes.LOST_AFTER})
+    call.rows(statements.START_PROBES, {"roles": ["FE"], "lost": queue_probes.LOST_AFTER})
     call.change("UPDATE queue_probes SET sent_at = now() - interval '9 minutes', seen_at = now()")
     assert levels()["workers", "canaries"] == "ok"
     call.change("UPDATE queue_probes SET seen_at = now() - interval '2 minutes'")

@@ -16,7 +16,7 @@ from jobs import redis
 from jobs.models import Attempt, Execution, Job
 from jobs.queues import pause_queue
 from jobs.sql import call
-from scheduler import metrics, queue_probes, retention, sql
+from scheduler import metrics, queue_probes, retention
 from scheduler.clock import database_now
 from scheduler.models import (
     Minute,
@@ -28,6 +28,7 @@ from scheduler.models import (
     WorkflowRunStart,
 )
 from scheduler.schedules.firing import fire_due
+from scheduler.sql import reports, statements
 from scheduler.workflows import runs
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, submitted
 from tests.schedule_factories import a_schedule, a_step, a_workflow, claim, end, executions, fire
@@ -102,7 +103,7 @@ def test_a_past_minute_is_counted_once():
             {"at": at, "id": execution.id},
         )
     for _ in range(2):
-        call.change(sql.ROLL_UP_MINUTES, {"now": now})
+        call.change(reports.ROLL_UP_MINUTES, {"now": now})
     counted = [
         (row.minute.minute, row.done, row.failed, row.wait_ms, row.run_ms)
         for row in Minute.objects.order_by("minute")
@@ -111,7 +112,7 @@ def test_a_past_minute_is_counted_once():
     assert set(Minute.objects.values_list("wait_p50_ms", "run_p50_ms")) == {(5000, 4000)}
     of_roles = RoleMinute.objects.order_by("minute").values_list("role", "minute__minute", "done", "wait_ms")
     assert list(of_roles) == [("default", 5, 1, 5000), ("default", 7, 1, 5000)]
-    call.change(sql.ROLL_UP_MINUTES, {"now": now + timedelta(minutes=1)})
+    call.change(reports.ROLL_UP_MINUTES, {"now": now + timedelta(minutes=1)})
     assert Minute.objects.filter(minute=now.replace(second=0)).exists()
 
 
@@ -122,7 +123,7 @@ def test_the_length_of_the_queues_is_kept_with_the_last_counted_minute():
         minute=now.replace(second=0, microsecond=0) - timedelta(minutes=9), done=1, failed=0
     )
     for _ in range(2):
-        call.change(sql.SAMPLE_QUEUES, {"now": now})
+        call.change(reports.SAMPLE_QUEUES, {"now": now})
     newest = Minute.objects.latest("minute")
     assert (newest.done, newest.queued) == (0, 3)
     assert RoleMinute.objects.get(minute=newest.minute).queued == 3
@@ -241,7 +242,7 @@ def test_the_metrics_of_queues_and_workers_are_reported():
     first = a_job(office, role="QA")
     a_job(office, role="QA")
     assert claimed(first) is not None
-    call.change(sql.START_PROBES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
+    call.change(statements.START_PROBES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
     queue_probes.mark_seen("QA")
     pause_queue("FE", "me")
     values = figures()
@@ -287,7 +288,7 @@ def test_every_metric_named_in_the_documentation_exists(client):
     functions = set(re.findall(r"dure_\w+_v\d+", page))
     named = set(re.findall(r"dure_[a-z0-9_]+", page)) - {"dure_http_request_seconds"} - commands - functions
     streams.ensure_groups(redis.client(), [REQUESTS])
-    call.change(sql.START_PROBES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
+    call.change(statements.START_PROBES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
     Minute.objects.create(minute=timezone.now(), done=1, failed=0)
     text = client.get("/metrics").content.decode()
     redis.client().delete(REQUESTS)

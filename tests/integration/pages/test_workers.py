@@ -9,7 +9,7 @@ from jobs.models import Worker
 from jobs.sql import call
 from jobs.states import Act, JobStatus
 from jobs.worker import catalogue
-from scheduler import sql
+from scheduler.sql import reports
 from tests.factories import a_user, an_office, fresh, running, serve_roles, submitted, unserve_roles
 from tests.integration.pages.clients import at, page_text, sign_in, text_of
 
@@ -150,7 +150,7 @@ def test_the_charts_of_a_role_count_its_runs_alone(office, alice, steve):
     ended = now - timedelta(minutes=5)
     call.change("UPDATE job_executions SET finished_at = %s, attempt_started_at = %s", [ended, ended])
     call.change("UPDATE job_queue SET completed_at = %s WHERE status = 'done'", [ended])
-    call.change(sql.ROLL_UP_MINUTES, {"now": now})
+    call.change(reports.ROLL_UP_MINUTES, {"now": now})
     for client in (alice, steve):
         for role, number in (("FE", 1), ("QA", 0)):
             page = client.get(f"/monitor/charts?role={role}&range=24h")
