@@ -217,6 +217,14 @@ class Act(models.TextChoices):
     WORKER_RESUMED = "worker_resumed"
 
 
+class DeletedKind(models.TextChoices):
+    """What a user can restore after deleting it on a page."""
+
+    SCHEDULE = "schedule"
+    CALENDAR = "calendar"
+    VIEW = "view"
+
+
 # The names of an Execution's states in the v1 contract of task runs: see docs/api.md.
 V1_EXECUTION_STATUS: Final[dict[str, str]] = {
     ExecutionStatus.PENDING: "queued",

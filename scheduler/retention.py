@@ -11,9 +11,8 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from jobs import retention
+from jobs import deletions, retention
 from jobs.retention import Pass
-from scheduler import deletions
 from scheduler.sql import statements
 from scheduler.steps.sql import DELETE_COPIES
 

@@ -45,13 +45,5 @@ class RunStatus(models.TextChoices):
     CANCELLED = "cancelled"
 
 
-class DeletedKind(models.TextChoices):
-    """What a user can restore after deleting it on a page."""
-
-    SCHEDULE = "schedule"
-    CALENDAR = "calendar"
-    VIEW = "view"
-
-
 RUN_ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
 RUN_RESUMABLE: Final = (RunStatus.FAILED, RunStatus.CANCELLED)

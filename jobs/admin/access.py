@@ -1,4 +1,4 @@
-"""API tokens, identities, socket tickets and idempotency records. No secret is shown but a new token."""
+"""API tokens, identities, socket tickets, idempotency records and deletions; of secrets only a new token."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin
 from jobs.admin.forms import secret_page
-from jobs.models import ApiToken, IdempotentAnswer, Identity, SocketTicket
+from jobs.models import ApiToken, Deletion, IdempotentAnswer, Identity, SocketTicket
 from jobs.pages.permissions import current_user
 
 USER = columns.link("user", _("user"))
@@ -128,3 +128,12 @@ class IdempotentAnswerAdmin(ReadOnlyAdmin):
     people = ("user",)
     beginnings = ("key", "path")
     fields = ("user", "path", "key", "status", "location", "created_at")
+
+
+@admin.register(Deletion)
+class DeletionAdmin(ReadOnlyAdmin):
+    list_display = ("kind", "user", "deleted_at", "undone_at")
+    list_select_related = ("user",)
+    search_fields = ()
+    # The row may hold the secrets of arguments.
+    fields = ("kind", "user", "deleted_at", "undone_at")

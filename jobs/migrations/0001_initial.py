@@ -500,6 +500,23 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Deletion',
+            fields=[
+                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('kind', models.CharField(choices=[('schedule', 'Schedule'), ('calendar', 'Calendar'), ('view', 'View')], max_length=10, verbose_name='kind')),
+                ('row', models.JSONField(verbose_name='row')),
+                ('deleted_at', models.DateTimeField(verbose_name='deleted at')),
+                ('undone_at', models.DateTimeField(blank=True, null=True, verbose_name='undone at')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='user')),
+            ],
+            options={
+                'verbose_name': 'deletion',
+                'verbose_name_plural': 'deletions',
+                'db_table': 'deletions',
+                'indexes': [models.Index(fields=['deleted_at'], name='deletions_by_age')],
+            },
+        ),
+        migrations.CreateModel(
             name='SocketTicket',
             fields=[
                 ('digest', models.CharField(max_length=64, primary_key=True, serialize=False, verbose_name='digest')),

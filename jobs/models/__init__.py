@@ -3,6 +3,7 @@
 from jobs.models.access import ApiToken, IdempotentAnswer, SocketTicket
 from jobs.models.activity import Activity
 from jobs.models.catalogue import CatalogueEntry, CatalogueOffer, TaskLimit, TaskStart
+from jobs.models.deletion import Deletion
 from jobs.models.event import Event
 from jobs.models.execution import Attempt, Execution
 from jobs.models.identity import Identity
@@ -20,6 +21,7 @@ __all__ = [
     "CatalogueEntry",
     "CatalogueOffer",
     "Counter",
+    "Deletion",
     "Dependency",
     "Event",
     "EventCursor",

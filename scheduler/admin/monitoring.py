@@ -1,9 +1,9 @@
-"""Beats, queue probes, minute statistics, calendars, saved views and deletions, read only."""
+"""Beats, queue probes, minute statistics, calendars and saved views, read only."""
 
 from django.contrib import admin
 
 from jobs.admin.base import ReadOnlyAdmin
-from scheduler.models import Beat, BeatLeader, Calendar, Deletion, Minute, QueueProbe, RoleMinute, SavedView
+from scheduler.models import Beat, BeatLeader, Calendar, Minute, QueueProbe, RoleMinute, SavedView
 
 
 @admin.register(Beat)
@@ -34,15 +34,6 @@ class SavedViewAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
     search_fields = ()
     fields = ("name", "user", "query")
-
-
-@admin.register(Deletion)
-class DeletionAdmin(ReadOnlyAdmin):
-    list_display = ("kind", "user", "deleted_at", "undone_at")
-    list_select_related = ("user",)
-    search_fields = ()
-    # The row may hold the secrets of arguments.
-    fields = ("kind", "user", "deleted_at", "undone_at")
 
 
 @admin.register(QueueProbe)

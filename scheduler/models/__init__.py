@@ -2,7 +2,6 @@
 
 from scheduler.models.alerts import AlertsSeen
 from scheduler.models.calendar import Calendar
-from scheduler.models.deletion import Deletion
 from scheduler.models.monitoring import Beat, BeatLeader, Minute, QueueProbe, RoleMinute
 from scheduler.models.saved_view import SavedView
 from scheduler.models.schedule import Occurrence, Schedule
@@ -14,7 +13,6 @@ __all__ = [
     "Beat",
     "BeatLeader",
     "Calendar",
-    "Deletion",
     "Minute",
     "Occurrence",
     "QueueProbe",

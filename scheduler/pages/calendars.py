@@ -17,12 +17,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from jobs.errors import ErrorText, InvalidValue, Refused
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import current_user
+from jobs.pages.undo import offer_undo
 from scheduler.access import calendar_for, calendars_of
 from scheduler.clock import database_now
 from scheduler.models import Calendar
 from scheduler.pages.forms import instant, wall_text, zone_field
 from scheduler.pages.times import COMMON_ZONES
-from scheduler.pages.undo import offer_undo
 from scheduler.schedules import calendars as domain
 from scheduler.schedules.timezones import KOREAN_TIME
 

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_POST
 
 from jobs.errors import Refused
 from jobs.pages.permissions import current_user
+from jobs.pages.undo import offer_undo
 from scheduler.clock import database_now
 from scheduler.pages.run_filter import RunFilterForm
 from scheduler.pages.run_list import list_address
-from scheduler.pages.undo import offer_undo
 from scheduler.runs import views
 
 LONGEST_QUERY = 2_000

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Conflict, Refused
 from jobs.pages.permissions import current_user
+from jobs.pages.undo import offer_undo
 from scheduler.access import executions_of, schedule_for
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_schedule
 from scheduler.models import Schedule
-from scheduler.pages.undo import offer_undo
 from scheduler.schedules import lifecycle as schedules
 
 

@@ -13,13 +13,13 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from jobs.errors import Refused
+from jobs.models import Deletion
 from jobs.pages.permissions import current_user
+from jobs.states import DeletedKind
 from scheduler.clock import database_now
-from scheduler.models import Deletion
 from scheduler.runs import views
 from scheduler.schedules import calendars
 from scheduler.schedules import lifecycle as schedules
-from scheduler.states import DeletedKind
 
 
 def _restore_schedule(deletion: Deletion) -> str:
@@ -42,12 +42,6 @@ KINDS: dict[str, tuple[Callable[[Deletion], str], str | Promise]] = {
     DeletedKind.CALENDAR: (_restore_calendar, _("Calendar restored.")),
     DeletedKind.VIEW: (_restore_view, _("View restored.")),
 }
-
-
-def offer_undo(request: HttpRequest, text: str, deletion: Deletion | None) -> None:
-    """The notice after a deletion, with a button that undoes it."""
-    address = reverse("scheduler:undo", args=[deletion.id]) if deletion else ""
-    messages.success(request, text, extra_tags=address)
 
 
 @require_POST

@@ -7,10 +7,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
+from jobs import deletions
 from jobs.errors import Refused
-from scheduler import deletions
-from scheduler.models import Deletion, SavedView
-from scheduler.states import DeletedKind
+from jobs.models import Deletion
+from jobs.states import DeletedKind
+from scheduler.models import SavedView
 
 MOST = 50
 

@@ -10,16 +10,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.dateparse import parse_datetime
 
-from jobs import activity
+from jobs import activity, deletions
 from jobs.errors import Conflict, FieldErrors, Invalid, InvalidValue
-from jobs.states import Act
-from scheduler import deletions
-from scheduler.models import Calendar, Deletion
+from jobs.models import Deletion
+from jobs.states import Act, DeletedKind
+from scheduler.models import Calendar
 from scheduler.schedules import rules
 from scheduler.schedules.rules import Rule
 from scheduler.schedules.timezones import check_instant, check_zone
 from scheduler.schedules.wallclock import wall_time
-from scheduler.states import DeletedKind
 
 MAX_ENTRIES = 1_000
 # How many due times are read to find those outside of a calendar.

@@ -10,16 +10,15 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from jobs import activity
+from jobs import activity, deletions
 from jobs.errors import Conflict
-from jobs.states import Act
-from scheduler import deletions
-from scheduler.models import Deletion, Schedule
+from jobs.models import Deletion
+from jobs.states import Act, DeletedKind
+from scheduler.models import Schedule
 from scheduler.schedules import failing, rules
 from scheduler.schedules.calendars import find_of_owner
 from scheduler.schedules.rules import Kind
 from scheduler.schedules.validation import EMPTY, FIELD_OF_KIND, TIMING, check_rule, check_task
-from scheduler.states import DeletedKind
 
 # What a deletion clears.
 CLEARED = ("enabled", "next_run_at", "calendar_id", "notify_office_id", "failing_since")

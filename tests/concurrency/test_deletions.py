@@ -5,13 +5,12 @@ import pytest
 from exports import replays
 from jobs import actors
 from jobs.errors import Conflict
-from jobs.models import Activity
+from jobs.models import Activity, Deletion
 from jobs.notifications import webhooks
-from jobs.states import Act, Surface
-from scheduler.models import Deletion, Schedule
+from jobs.states import Act, DeletedKind, Surface
+from scheduler.models import Schedule
 from scheduler.schedules import calendars
 from scheduler.schedules import lifecycle as schedules
-from scheduler.states import DeletedKind
 from tests.concurrency.threads import all_at_once
 from tests.factories import a_user, an_office
 from tests.integration import export_tools as tools

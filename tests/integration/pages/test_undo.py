@@ -8,8 +8,9 @@ import pytest
 from django.forms import model_to_dict
 from django.utils import timezone
 
-from scheduler import deletions
-from scheduler.models import Calendar, Deletion, SavedView, Schedule
+from jobs import deletions
+from jobs.models import Deletion
+from scheduler.models import Calendar, SavedView, Schedule
 from scheduler.schedules import calendars
 from scheduler.schedules import lifecycle as schedules
 from tests.factories import a_user, an_office

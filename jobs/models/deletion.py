@@ -5,7 +5,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
-from scheduler.states import DeletedKind
+from jobs.states import DeletedKind
 
 
 class Deletion(models.Model):

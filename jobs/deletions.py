@@ -13,8 +13,8 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, models, transaction
 
 from jobs.errors import Conflict
-from scheduler.models import Deletion
-from scheduler.states import DeletedKind
+from jobs.models import Deletion
+from jobs.states import DeletedKind
 
 KEPT = timedelta(days=1)
 
