@@ -19,7 +19,7 @@ from jobs.states import DeletedKind
 KEPT = timedelta(days=1)
 
 
-def keep(kind: DeletedKind, row: models.Model, user: User, now: datetime) -> Deletion:
+def record(kind: DeletedKind, row: models.Model, user: User, now: datetime) -> Deletion:
     """Called in the transaction of the deletion, with the row as it was."""
     return Deletion.objects.create(user=user, kind=kind, row=_pack(row), deleted_at=now)
 

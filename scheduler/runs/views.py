@@ -30,7 +30,7 @@ def delete(user: User, view: UUID, *, now: datetime) -> Deletion | None:
         if row is None:
             return None
         SavedView.objects.filter(pk=row.pk).delete()
-        return deletions.keep(DeletedKind.VIEW, row, user, now)
+        return deletions.record(DeletedKind.VIEW, row, user, now)
 
 
 def restore(deletion: Deletion, *, now: datetime) -> SavedView:

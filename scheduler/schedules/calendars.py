@@ -84,10 +84,10 @@ def remove(calendar_id: UUID, *, now: datetime, undo_for: User | None = None) ->
             return None
         if count := calendar.schedules.count():
             raise Conflict("calendar_in_use", count=count)
-        kept = deletions.keep(DeletedKind.CALENDAR, calendar, undo_for, now) if undo_for else None
+        deletion = deletions.record(DeletedKind.CALENDAR, calendar, undo_for, now) if undo_for else None
         Calendar.objects.filter(pk=calendar.pk).delete()
         _record(Act.CALENDAR_DELETED, calendar)
-    return kept
+    return deletion
 
 
 def restore(deletion: Deletion, *, now: datetime) -> Calendar:

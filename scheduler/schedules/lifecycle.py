@@ -84,13 +84,13 @@ def _enable_all(task_id: str, owner: User, act: Act, now: datetime) -> int:
 def remove(schedule_id: UUID | str, *, now: datetime, undo_for: User | None = None) -> Deletion | None:
     """Delete the schedule. Executions that it started continue, and stay visible to its owner.
 
-    Of those who delete it at once the first one does. `undo_for` may restore it.
+    Of several deletions at once only the first has an effect. `undo_for` may restore it.
     """
     with transaction.atomic():
         schedule = Schedule.objects.select_for_update(of=("self",)).filter(pk=schedule_id).first()
         if schedule is None:
             return None
-        kept = deletions.keep(DeletedKind.SCHEDULE, schedule, undo_for, now) if undo_for else None
+        deletion = deletions.record(DeletedKind.SCHEDULE, schedule, undo_for, now) if undo_for else None
         Schedule.objects.filter(pk=schedule.pk).update(
             deleted_at=now,
             updated_at=now,
@@ -101,17 +101,17 @@ def remove(schedule_id: UUID | str, *, now: datetime, undo_for: User | None = No
             failing_since=None,
         )
         _record(Act.SCHEDULE_DELETED, schedule)
-    return kept
+    return deletion
 
 
 def restore(deletion: Deletion, *, now: datetime) -> Schedule:
     """Undo a deletion. Due times in between are decided as if beat had not run; raises Conflict."""
-    kept = deletions.values_of(deletion, Schedule)
+    values = deletions.values_of(deletion, Schedule)
     with deletions.claim(deletion, now):
-        deleted = Schedule.with_deleted.filter(pk=kept["id"], deleted_at=deletion.deleted_at)
-        if not deleted.update(deleted_at=None, updated_at=now, **{name: kept[name] for name in CLEARED}):
+        deleted = Schedule.with_deleted.filter(pk=values["id"], deleted_at=deletion.deleted_at)
+        if not deleted.update(deleted_at=None, updated_at=now, **{name: values[name] for name in CLEARED}):
             raise Conflict("cannot_undo")
-        schedule = Schedule.objects.get(pk=kept["id"])
+        schedule = Schedule.objects.get(pk=values["id"])
         _record(Act.SCHEDULE_RESTORED, schedule)
     return schedule
 
