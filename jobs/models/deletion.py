@@ -1,11 +1,22 @@
 """What users have deleted on a page and may restore for a while."""
 
+from typing import TypeVar
+
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
 from jobs.states import DeletedKind
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+class ExistingRows(models.Manager[Row]):
+    """Leaves out the rows that are marked as deleted, of a model with `deleted_at`."""
+
+    def get_queryset(self) -> models.QuerySet[Row]:
+        return super().get_queryset().filter(deleted_at=None)
 
 
 class Deletion(models.Model):

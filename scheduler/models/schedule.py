@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
 from jobs.models import Office
+from jobs.models.deletion import ExistingRows
 from jobs.states import Backoff, OnLost, Trigger
 from scheduler.models.calendar import Calendar
 from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS, CatchUp
@@ -17,13 +18,6 @@ from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.states import OccurrenceOutcome, Overlap
 
 OCCURRENCE_TRIGGERS = [(each.value, each.label) for each in (Trigger.SCHEDULE, Trigger.MANUAL)]
-
-
-class ExistingSchedules(models.Manager["Schedule"]):
-    """Leaves out deleted schedules, which stay in the table as the cause of their Executions."""
-
-    def get_queryset(self) -> models.QuerySet["Schedule"]:
-        return super().get_queryset().filter(deleted_at=None)
 
 
 class Schedule(models.Model):
@@ -128,7 +122,7 @@ class Schedule(models.Model):
     # A deleted schedule never fires. Retention deletes the row after the last of its Executions.
     deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True, editable=False)
 
-    objects = ExistingSchedules()
+    objects = ExistingRows["Schedule"]()
     with_deleted = models.Manager["Schedule"]()
 
     class Meta:
