@@ -20,9 +20,9 @@ from jobs.insight.explain import explain
 from jobs.insight.progress import Node
 from jobs.insight.stats import run_times
 from jobs.models import Dependency, Job, Office, Worker
+from jobs.pages.confirmation import add_result_message
 from jobs.pages.forms import ActionForm
 from jobs.pages.graph_drawing import Drawing, draw
-from jobs.pages.job_list import add_result_message
 from jobs.pages.permissions import can_operate, current_user, office_access
 from jobs.pages.reason_texts import LIMITS, sentence, start_worker
 from jobs.pages.run_logs import job_log_context

@@ -1,27 +1,23 @@
 """The list of an office's jobs, and actions on many of them."""
 
+from functools import partial
 from uuid import UUID
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs import bulk, queries, serialize
 from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
-from jobs.pages import selection
-from jobs.pages.forms import ActionForm, CountForm
+from jobs.pages import confirmation, selection
+from jobs.pages.confirmation import MATCHING, hidden_fields
 from jobs.pages.live_list import Place
-from jobs.pages.permissions import can_configure, can_operate, current_user, office_access
+from jobs.pages.permissions import can_configure, can_operate, office_access
 from jobs.states import JobStatus, MemberRole
-
-MATCHING = "matching"
 
 
 @require_safe
@@ -71,53 +67,26 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
     newest = parse_number(request.POST.get("newest")) or selection.newest_seq(office)
     ids = [] if matching else request.POST.getlist("job")
     jobs = selected.jobs.filter(seq__lte=newest) if matching else selection.selected_jobs(office, ids)
-    preview = bulk.preview(jobs, verb)
-    data = request.POST if "sure" in request.POST else None
-    form = ActionForm(data, verb=verb)
-    many = matching and preview.changed > bulk.TYPED_ABOVE
-    sure = CountForm(data, count=preview.changed) if many else None
-    if form.is_valid() and (sure is None or sure.is_valid()):
-        result = bulk.apply(jobs, form.action(actor=current_user(request).get_username()))
-        add_result_message(request, verb, result)
-        return redirect(list_address(office_id, selected.query))
     context = {
         "section": "offices",
         "office": office,
         "act_at": reverse("pages:confirm", args=[office.id]),
         "back_text": office.name,
         "field": "job",
-        "verb": verb,
-        "matching": matching,
         "newest": newest,
         "ids": ids,
         "hidden": hidden_fields(selected.query),
-        "preview": preview,
-        "back": list_address(office_id, selected.query),
-        "form": form,
-        "sure": sure.with_current_count() if sure and sure.is_bound and not sure.is_valid() else sure,
     }
-    return render(request, "jobs/confirm.html", context, status=400 if form.is_bound else 200)
-
-
-def add_result_message(request: HttpRequest, verb: str, result: bulk.Result) -> None:
-    text = {
-        bulk.CANCEL: ngettext("%(count)s job cancelled.", "%(count)s jobs cancelled.", result.changed),
-        bulk.RETRY: ngettext(
-            "%(count)s job will run again.", "%(count)s jobs will run again.", result.changed
-        ),
-        bulk.REPRIORITISE: ngettext(
-            "Priority changed for %(count)s job.", "Priority changed for %(count)s jobs.", result.changed
-        ),
-    }[verb] % {"count": result.changed}
-    if result.refused:
-        text += " " + _("%(count)s skipped (changed in the meantime).") % {"count": result.refused}
-    messages.add_message(request, messages.SUCCESS if result.changed else messages.WARNING, text)
+    return confirmation.confirm(
+        request,
+        verb,
+        bulk.preview(jobs, verb),
+        partial(bulk.apply, jobs),
+        back=list_address(office_id, selected.query),
+        context=context,
+    )
 
 
 def list_address(office_id: UUID, query: QueryDict) -> str:
     address = reverse("pages:jobs", args=[office_id])
     return f"{address}?{query.urlencode()}" if query else address
-
-
-def hidden_fields(query: QueryDict) -> list[tuple[str, str]]:
-    return [(name, value) for name, values in query.lists() for value in values]

@@ -1,6 +1,7 @@
 """The list of everything that ran or will run: search, filters, saved views, actions and CSV."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -15,12 +16,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.access import offices_of
-from jobs.bulk import TYPED_ABOVE
 from jobs.ids import parse_uuid, uuid7_at
 from jobs.keyset import Page, page_links
 from jobs.models import Batch
-from jobs.pages.forms import ActionForm, CountForm
-from jobs.pages.job_list import MATCHING, add_result_message, hidden_fields
+from jobs.pages.confirmation import MATCHING, confirm, hidden_fields
 from jobs.pages.live_list import New, Place
 from jobs.pages.permissions import current_user
 from jobs.pages.time_range import CUSTOM, RANGE_NAMES
@@ -99,33 +98,24 @@ def act(request: HttpRequest) -> HttpResponse:
     ids = [] if matching else [run for run in map(parse_uuid, request.POST.getlist("run")) if run]
     values = form.values(timezone.now()) if matching else None
     selection = bulk.matching(user, replace(values, newest=newest)) if values else bulk.select_by_id(user, ids)
-    preview = bulk.preview(selection, verb)
-    data = request.POST if "sure" in request.POST else None
-    action = ActionForm(data, verb=verb)
-    many = matching and preview.changed > TYPED_ABOVE
-    sure = CountForm(data, count=preview.changed) if many else None
-    back = list_address(form.query())
-    if action.is_valid() and (sure is None or sure.is_valid()):
-        result = bulk.apply(selection, action.action(actor=user.get_username()))
-        add_result_message(request, verb, result)
-        return redirect(back)
     context = {
         "section": "runs",
         "act_at": reverse("scheduler:runs-act"),
-        "back": back,
         "back_text": _("Runs"),
         "field": "run",
-        "verb": verb,
-        "matching": matching,
         "newest": newest,
         "ids": ids,
         "hidden": hidden_fields(form.query()),
         "filter_text": describe(form) if matching else "",
-        "preview": preview,
-        "form": action,
-        "sure": sure.with_current_count() if sure and sure.is_bound and not sure.is_valid() else sure,
     }
-    return render(request, "jobs/confirm.html", context, status=400 if action.is_bound else 200)
+    return confirm(
+        request,
+        verb,
+        bulk.preview(selection, verb),
+        partial(bulk.apply, selection),
+        back=list_address(form.query()),
+        context=context,
+    )
 
 
 def describe(form: RunFilterForm) -> str:
