@@ -109,11 +109,13 @@ def finish(
     """
     delay = timedelta(milliseconds=delay_ms) if delay_ms is not None else None
     texts = (failure_type, call.storable_text(error), call.storable_text(traceback, tracebacks.MAX_BYTES))
-    values = ("dure_finish", execution, fence, outcome, result, *texts, delay, settings.DURE_MAX_CRASHES)
+    values = (execution, fence, outcome, result, *texts, delay, settings.DURE_MAX_CRASHES)
     if trigger in end_handlers or connection.in_atomic_block:
-        return _settle(execution, trigger, lambda: call.function(*values, None), result, extra)
+        return _settle(execution, trigger, lambda: call.function("dure_finish", *values, None), result, extra)
     text = None if next_claim is None else call.as_json(next_claim.values())
-    return _settle(execution, trigger, lambda: call.function_with_early_unlock(*values, text))
+    return _settle(
+        execution, trigger, lambda: call.procedure("dure_finish_and_commit", *values, text, None)[0]
+    )
 
 
 def mark_lost(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Settlement | None:

@@ -62,11 +62,11 @@ def submit_from_run(execution: str, fence: int, key: str, jobs: Sequence[object]
 def _write_one(prepared: PreparedSubmission) -> Effects:
     (row,) = prepared.rows()
     parents = [UUID(parent) for _, parent, _ in prepared.edges]
-    values = ("dure_submit_one", prepared.office, call.as_json(row), parents)
-    if not connection.in_atomic_block:
-        return Effects.read(call.function_with_early_unlock(*values))
-    with transaction.atomic():  # the caller's transaction survives a refusal
-        return Effects.read(call.function(*values))
+    values = (prepared.office, call.as_json(row), parents)
+    if connection.in_atomic_block:
+        with transaction.atomic():  # the caller's transaction survives a refusal
+            return Effects.read(call.function("dure_submit_one", *values))
+    return Effects.read(call.procedure("dure_submit_one_and_commit", *values, None)[0])
 
 
 def _write_all(prepared: PreparedSubmission, seeded: bool) -> Effects:

@@ -15,7 +15,6 @@ from django.db import (
     ProgrammingError,
     connection,
 )
-from psycopg2.extensions import TRANSACTION_STATUS_INERROR
 
 log = logging.getLogger(__name__)
 
@@ -23,15 +22,6 @@ T = TypeVar("T")
 
 LONGEST_TEXT = 20_000
 
-# Sent as one message, so that it is one round trip and a pooler keeps it on one connection. The second
-# transaction writes something, because the commit of one that writes nothing does not wait for the disk.
-UNLOCK_EARLY = """
-    BEGIN;
-    SET LOCAL synchronous_commit = off;
-    SELECT set_config('dure.answer', coalesce({}::text, ''), false);
-    COMMIT;
-    SELECT current_setting('dure.answer'), pg_logical_emit_message(true, 'dure', '')
-"""
 
 
 def function(name: str, *args: Any) -> Any:
@@ -43,28 +33,18 @@ def function(name: str, *args: Any) -> Any:
     return json.loads(row[0]) if row and row[0] is not None else None
 
 
-def function_with_early_unlock(name: str, *args: Any) -> Any:
-    """The same in a transaction of its own whose locks do not wait for the disk, only its answer does.
-
-    Others may see what it wrote before a crash of the database could no longer undo it, for as long as one
-    write to the disk takes. All that they commit meanwhile comes after it on the disk.
+def procedure(name: str, *args: Any) -> list[Any]:
+    """The JSON that a procedure answers, or None, and its further answers. It commits by itself, so no
+    transaction may be open.
     """
     placeholders = ", ".join(["%s"] * len(args))
-    with connection.cursor() as cursor:
-        try:
-            cursor.execute(UNLOCK_EARLY.format(f"{name}({placeholders})"), args)
-        except DatabaseError:
-            _roll_back()
-            raise
-        (text, _) = cursor.fetchone()
-    return json.loads(text) if text else None
+    ((text, *others),) = rows(f"CALL {name}({placeholders})", args)
+    return [json.loads(text) if text is not None else None, *others]
 
 
-def _roll_back() -> None:
-    """End the transaction of UNLOCK_EARLY, which Django does not know of."""
-    raw = connection.connection
-    if raw is not None and not raw.closed and raw.info.transaction_status == TRANSACTION_STATUS_INERROR:
-        raw.cursor().execute("ROLLBACK")
+def flush() -> None:
+    """Wait until all that was committed is on the disk."""
+    rows("SELECT dure_flush()")
 
 
 def rows(statement: str, args: Sequence[Any] | Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:

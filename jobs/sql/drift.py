@@ -27,7 +27,9 @@ FUNCTIONS = """
     SELECT proname, prosrc FROM pg_proc
     WHERE pronamespace = current_schema()::regnamespace AND proname ^@ 'dure_'
 """
-BODY = re.compile(r"^CREATE OR REPLACE FUNCTION (\w+).*?AS \$\$(.*?)\$\$", re.MULTILINE | re.DOTALL)
+BODY = re.compile(
+    r"^CREATE OR REPLACE (?:FUNCTION|PROCEDURE) (\w+).*?AS \$\$(.*?)\$\$", re.MULTILINE | re.DOTALL
+)
 
 
 def problem() -> str:

@@ -100,17 +100,28 @@ def test_a_cancel_may_be_repeated():
     assert event_types(job).count(T.JOB_CANCELLED) == 1
 
 
-def test_the_answer_to_the_end_of_a_run_waits_for_the_disk():
+@pytest.fixture
+def position():
+    """The position in the WAL at which an Execution was changed last."""
+    call.change("CREATE TABLE positions (position pg_lsn)")
     call.change(
-        "CREATE OR REPLACE FUNCTION pg_temp.write() RETURNS text LANGUAGE plpgsql AS $$ BEGIN "
-        "INSERT INTO job_batches (id, name, office_id, created_at) "
-        "SELECT gen_random_uuid(), '', id, now() FROM offices; "
-        "RETURN to_json(pg_current_wal_insert_lsn()::text); END $$"
+        "CREATE FUNCTION note_position() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "INSERT INTO positions VALUES (pg_current_wal_insert_lsn()); RETURN NULL; END $$"
     )
-    an_office()
+    call.change(
+        "CREATE TRIGGER note_position AFTER INSERT OR UPDATE ON job_executions FOR EACH ROW "
+        "EXECUTE FUNCTION note_position()"
+    )
+    yield "(SELECT max(position) FROM positions)"
+    call.change("DROP FUNCTION note_position() CASCADE")
+    call.change("DROP TABLE positions")
+
+
+def test_the_answer_to_the_end_of_a_run_waits_for_the_disk(position):
+    office = an_office()
     for _ in range(20):
-        position = call.function_with_early_unlock("pg_temp.write")
-        assert call.rows("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", [position]) == [(True,)]
+        claimed(a_job(office)).finish()
+        assert call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}") == [(True,)]
 
 
 def test_a_refused_submission_leaves_no_transaction_open():

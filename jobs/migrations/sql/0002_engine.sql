@@ -791,6 +791,31 @@ BEGIN
 END $$;
 
 
+-- What a transaction writes so that its commit waits for the disk, and with that for all earlier ones.
+CREATE OR REPLACE FUNCTION dure_flush() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_logical_emit_message(true, 'dure', '');
+END $$;
+
+
+-- dure_finish in a transaction of its own whose locks do not wait for the disk, only its answer does. Others may
+-- see what it wrote before a crash of the database could no longer undo it, for as long as one write to the
+-- disk takes. All that they commit meanwhile comes after it on the disk.
+CREATE OR REPLACE PROCEDURE dure_finish_and_commit(
+    p_execution uuid, p_fence bigint, p_outcome text, p_result jsonb, p_failure text, p_error text,
+    p_traceback text, p_delay interval, p_max_crashes integer, p_along jsonb, INOUT answer jsonb
+) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    answer := dure_finish(
+        p_execution, p_fence, p_outcome, p_result, p_failure, p_error, p_traceback, p_delay, p_max_crashes,
+        p_along
+    );
+    COMMIT;
+    PERFORM dure_flush();
+END $$;
+
+
 -- The end of a run whose lease ran out (`p_expired`), or whose process was seen to die. A null
 -- `p_max_crashes` means that it is no crash: its worker is stopping and releases the run.
 CREATE OR REPLACE FUNCTION dure_mark_lost(
@@ -1082,6 +1107,18 @@ BEGIN
     INSERT INTO job_events (office_id, job_id, type, details, at)
     SELECT p_office, id, 'job_ready', '{}', v_now FROM job_queue WHERE id = v_id AND status || '' = 'ready';
     RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.has_webhooks);
+END $$;
+
+
+-- dure_submit_one in a transaction of its own whose locks do not wait for the disk: see dure_finish_and_commit.
+CREATE OR REPLACE PROCEDURE dure_submit_one_and_commit(
+    p_office uuid, p_job jsonb, p_parents uuid[], INOUT answer jsonb
+) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    answer := dure_submit_one(p_office, p_job, p_parents);
+    COMMIT;
+    PERFORM dure_flush();
 END $$;
 
 
