@@ -94,6 +94,66 @@ BEGIN
 END $$;
 
 
+-- The Execution of a job's next run. `p_claim` says which process has claimed it at once.
+CREATE OR REPLACE FUNCTION dure_insert_execution(
+    p_id uuid, q job_queue, p_exclusive_for text, p_claim jsonb, p_now timestamptz, OUT e job_executions
+) LANGUAGE plpgsql AS $$
+DECLARE
+    v_claimed boolean := p_claim IS NOT NULL;
+BEGIN
+    INSERT INTO job_executions (
+        id, task_id, role, trigger, office_id, job_id, source, args, status,
+        dispatch, dispatched_at, sent_at, sent_count, fence,
+        token, worker, exclusive_for,
+        attempt, retry_count, crash_count, max_retries, retry_backoff, retry_base_delay_ms,
+        timeout_ms, on_lost, created_at, failure_type, error, session_id, due_at,
+        started_at, attempt_started_at, timeout_at, locked_until
+    ) VALUES (
+        p_id, q.task_id, q.role, q.trigger, q.office_id, q.id, '', q.args,
+        CASE WHEN v_claimed THEN 'RUNNING' ELSE 'PENDING' END,
+        1, p_now, p_now, 1, CASE WHEN v_claimed THEN dure_first_fence(p_now) ELSE 0 END,
+        CASE WHEN v_claimed THEN p_claim ->> 'token' ELSE '' END,
+        CASE WHEN v_claimed THEN p_claim ->> 'worker' ELSE '' END, p_exclusive_for,
+        v_claimed::integer, 0, 0, q.max_retries, q.retry_backoff, q.retry_base_delay_ms,
+        q.timeout_ms, q.on_lost, p_now, '', '', '', NULL,
+        CASE WHEN v_claimed THEN p_now END, CASE WHEN v_claimed THEN p_now END,
+        CASE WHEN v_claimed THEN p_now + q.timeout_ms * interval '1 millisecond' END,
+        CASE WHEN v_claimed THEN clock_timestamp() + (p_claim ->> 'lease')::interval END
+    ) RETURNING * INTO e;
+END $$;
+
+
+-- The level of a message: how full the office already is.
+CREATE OR REPLACE FUNCTION dure_level(p_urgent boolean, p_used bigint) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN p_urgent OR p_used < 1 THEN 0 WHEN p_used < 3 THEN 3 WHEN p_used < 10 THEN 6 ELSE 9 END
+$$;
+
+
+-- The slots that an office uses, if a job of this role would start at once: one is free, a worker serves the
+-- role, no limit of the Task is in the way, and no other job waits. Null otherwise.
+CREATE OR REPLACE FUNCTION dure_slots_used_before(o offices, p_role text, p_task text, p_now timestamptz)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_used bigint;
+    v_of_role bigint;
+BEGIN
+    IF o.paused
+       OR NOT EXISTS (SELECT 1 FROM served_roles WHERE role = p_role AND until > p_now)
+       OR EXISTS (SELECT 1 FROM paused_roles WHERE role = p_role)
+       OR EXISTS (SELECT 1 FROM task_limits WHERE task_id = p_task)
+       OR EXISTS (SELECT 1 FROM job_queue WHERE office_id = o.id AND status = 'ready') THEN
+        RETURN NULL;
+    END IF;
+    SELECT count(*), count(*) FILTER (WHERE role = p_role) INTO v_used, v_of_role
+    FROM job_queue WHERE office_id = o.id AND status = 'processing';
+    IF v_used < o.max_concurrent_jobs
+       AND v_of_role < coalesce((o.max_concurrent_by_role ->> p_role)::integer, o.max_concurrent_jobs) THEN
+        RETURN v_used;
+    END IF;
+    RETURN NULL;
+END $$;
+
+
 -- ready → processing, as far as slots are free and a worker serves the role; a new Execution for each, or
 -- the one that waits for its retry. Strictly in order (urgent, priority, age) within what the roles' limits
 -- let through. The level is how full the office already is: the broker serves the emptier office first.
@@ -141,9 +201,7 @@ BEGIN
     END IF;
     FOR j IN
         SELECT picked.*, l.exclusive, l.max_starts FROM served_roles s CROSS JOIN LATERAL (
-            SELECT q.id, q.seq, q.role, q.urgent, q.priority, q.task_id, q.args, q.timeout_ms,
-                   q.max_retries, q.retry_backoff, q.retry_base_delay_ms, q.on_lost, q.trigger,
-                   q.execution_id, q.batch_id
+            SELECT q AS job, q.id, q.seq, q.role, q.urgent, q.priority, q.task_id, q.execution_id, q.batch_id
             FROM job_queue q
             WHERE q.office_id = o.id AND q.role = s.role AND q.status = 'ready' AND NOT q.held
             ORDER BY q.urgent DESC, q.priority, q.seq
@@ -169,12 +227,7 @@ BEGIN
             END IF;
             CONTINUE;
         END IF;
-        v_level := CASE
-            WHEN j.urgent OR v_used < 1 THEN 0
-            WHEN v_used < 3 THEN 3
-            WHEN v_used < 10 THEN 6
-            ELSE 9
-        END;
+        v_level := dure_level(j.urgent, v_used);
         v_used := v_used + 1;
         -- A start that counts is one of a claim of its own.
         v_claims := claim IS NULL AND p_along IS NOT NULL AND j.max_starts IS NULL AND CASE
@@ -198,26 +251,10 @@ BEGIN
             RETURNING * INTO e;
         END IF;
         IF e.id IS NULL THEN
-            INSERT INTO job_executions (
-                id, task_id, role, trigger, office_id, job_id, source, args, status,
-                dispatch, dispatched_at, sent_at, sent_count, fence,
-                token, worker, exclusive_for,
-                attempt, retry_count, crash_count, max_retries, retry_backoff, retry_base_delay_ms,
-                timeout_ms, on_lost, created_at, failure_type, error, session_id, due_at,
-                started_at, attempt_started_at, timeout_at, locked_until
-            ) VALUES (
-                dure_uuid7(p_now), j.task_id, j.role, j.trigger, o.id, j.id, '', j.args,
-                CASE WHEN v_claims THEN 'RUNNING' ELSE 'PENDING' END,
-                1, p_now, p_now, 1, CASE WHEN v_claims THEN dure_first_fence(p_now) ELSE 0 END,
-                CASE WHEN v_claims THEN p_along ->> 'token' ELSE '' END,
-                CASE WHEN v_claims THEN p_along ->> 'worker' ELSE '' END,
-                CASE WHEN j.exclusive THEN o.id || ':' || j.task_id ELSE '' END,
-                v_claims::integer, 0, 0, j.max_retries, j.retry_backoff, j.retry_base_delay_ms,
-                j.timeout_ms, j.on_lost, p_now, '', '', '', NULL,
-                CASE WHEN v_claims THEN p_now END, CASE WHEN v_claims THEN p_now END,
-                CASE WHEN v_claims THEN p_now + j.timeout_ms * interval '1 millisecond' END,
-                CASE WHEN v_claims THEN clock_timestamp() + (p_along ->> 'lease')::interval END
-            ) RETURNING * INTO e;
+            e := dure_insert_execution(
+                dure_uuid7(p_now), j.job, CASE WHEN j.exclusive THEN o.id || ':' || j.task_id ELSE '' END,
+                CASE WHEN v_claims THEN p_along END, p_now
+            );
         END IF;
         UPDATE job_queue
         SET status = 'processing', execution_id = e.id, due_at = NULL, retry_at = NULL, held = false
@@ -1058,20 +1095,24 @@ END $$;
 -- The jobs of one submission, in their order; `seq` grows along it. Nothing has happened to them yet, but
 -- what is not due later is ready since `p_ready_at` if that is given.
 CREATE OR REPLACE FUNCTION dure_insert_jobs(
-    p_office uuid, p_batch uuid, p_jobs jsonb, p_ready_at timestamptz DEFAULT NULL
+    p_office uuid, p_batch uuid, p_jobs jsonb, p_ready_at timestamptz DEFAULT NULL, p_execution uuid DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO job_queue (
         id, office_id, batch_id, ref, task_id, args, role, priority, urgent, status, on_dependency_failure,
         dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost,
         trigger, run_at, due_at, unique_key, created_at, failure_type, error_message, ended_before,
-        queue_timeout_ms, ready_at, queue_timeout_at
+        queue_timeout_ms, ready_at, queue_timeout_at, execution_id
     )
     SELECT j.id, p_office, p_batch, j.ref, j.task_id, j.args, j.role, j.priority, j.urgent,
-           CASE WHEN r.ready_at IS NULL THEN 'pending' ELSE 'ready' END, j.on_dependency_failure,
+           CASE
+               WHEN p_execution IS NOT NULL THEN 'processing'
+               WHEN r.ready_at IS NOT NULL THEN 'ready'
+               ELSE 'pending'
+           END, j.on_dependency_failure,
            j.dependency_count, j.timeout_ms, j.max_retries, j.retry_backoff, j.retry_base_delay_ms, 0,
            j.on_lost, j.trigger, j.run_at, r.due_at, j.unique_key, now(), '', '', false, j.queue_timeout_ms,
-           r.ready_at, r.ready_at + j.queue_timeout_ms * interval '1 millisecond'
+           r.ready_at, r.ready_at + j.queue_timeout_ms * interval '1 millisecond', p_execution
     FROM jsonb_to_recordset(p_jobs) AS j (
         id uuid, ref text, task_id text, args jsonb, role text, priority integer, urgent boolean,
         on_dependency_failure text, dependency_count integer, timeout_ms bigint, max_retries integer,
@@ -1092,7 +1133,11 @@ LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     v_id uuid := p_job ->> 'id';
     v_now timestamptz;
+    v_used bigint;
+    v_execution uuid;
     o offices;
+    q job_queue;
+    e job_executions;
 BEGIN
     SELECT * INTO o FROM offices WHERE id = p_office FOR NO KEY UPDATE;
     IF cardinality(p_parents) > 0 THEN
@@ -1102,10 +1147,25 @@ BEGIN
         RETURN dure_submit(p_office, '{}', ARRAY[v_id]);
     END IF;
     v_now := clock_timestamp();
-    PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now);
+    IF (p_job ->> 'run_at')::timestamptz IS NULL THEN
+        v_used := dure_slots_used_before(o, p_job ->> 'role', p_job ->> 'task_id', v_now);
+    END IF;
+    IF v_used IS NULL THEN
+        PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now);
+        INSERT INTO job_events (office_id, job_id, type, details, at)
+        SELECT p_office, id, 'job_ready', '{}', v_now FROM job_queue
+        WHERE id = v_id AND status || '' = 'ready';
+        RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.has_webhooks);
+    END IF;
+    v_execution := dure_uuid7(v_now);
+    PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now, v_execution);
     INSERT INTO job_events (office_id, job_id, type, details, at)
-    SELECT p_office, id, 'job_ready', '{}', v_now FROM job_queue WHERE id = v_id AND status || '' = 'ready';
-    RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.has_webhooks);
+    VALUES (p_office, v_id, 'job_ready', '{}', v_now);
+    SELECT * INTO q FROM job_queue WHERE id = v_id;
+    e := dure_insert_execution(v_execution, q, '', NULL, v_now);
+    RETURN dure_effects(o, v_now, jsonb_build_array(jsonb_build_array(
+        e.id, e.dispatch, e.role, e.task_id, dure_level((p_job ->> 'urgent')::boolean, v_used), e.retry_count
+    )), '[]', o.has_webhooks);
 END $$;
 
 
