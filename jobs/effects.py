@@ -25,6 +25,7 @@ class Effects:
 
     `parts` are `[join, dependency, position]` of chord parts that came in, `stop` the runs to stop;
     `publish` and `notify` name the office whose sockets, or whose webhooks and mail, have something new.
+    The runs of `send` may begin when the WAL is on the disk up to `lsn`.
     """
 
     send: Sequence[Send] = ()
@@ -32,9 +33,10 @@ class Effects:
     stop: Sequence[str] = ()
     publish: str | None = None
     notify: str | None = None
+    lsn: str = ""
 
     @classmethod
-    def read(cls, answer: Mapping[str, Any]) -> Self:
+    def read(cls, answer: Mapping[str, Any], lsn: str = "") -> Self:
         """Read the result of an engine function: see dure_effects in engine.sql."""
         return cls(
             send=[Send(*values) for values in answer.get("send", ())],
@@ -42,6 +44,7 @@ class Effects:
             stop=answer.get("stop", ()),
             publish=answer.get("publish"),
             notify=answer.get("notify"),
+            lsn=lsn,
         )
 
     def on_commit(self) -> None:
@@ -49,7 +52,7 @@ class Effects:
         transaction.on_commit(self.apply)
 
     def apply(self) -> None:
-        if self.send and not publish.send_messages(self.send):
+        if self.send and not publish.send_messages(self.send, self.lsn):
             mark_unsent(self.send)
         if self.parts:
             joins.count(self.parts)

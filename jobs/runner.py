@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from dure import Context, Stopped, TaskFailure, failures
 from dure.failures import RETRYABLE, FailureType
 from dure.results import encode_result
-from jobs import burst, counters, deadline, joins, lifecycle, registry, tracebacks
+from jobs import burst, counters, deadline, joins, lifecycle, publish, registry, tracebacks
 from jobs.answers import Claim, Settlement
 from jobs.context import RunContext
 from jobs.errors import Fenced, Held, NotOnThisWorker, in_english
@@ -139,7 +139,7 @@ def claim_call(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Cal
         try:
             if dispatch == joins.DISPATCH:
                 return claim_join()
-            return lifecycle.claim(execution_id, dispatch, **values)
+            return lifecycle.claim(execution_id, dispatch, lsn=request.get(publish.LSN) or "", **values)
         except Held:
             log.info("%s may not start yet", execution_id)
             raise Ignore(HELD) from None

@@ -24,12 +24,14 @@ EndHandler = Callable[[Settlement], None]
 end_handlers: dict[str, EndHandler] = {}
 
 
-def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Claim | None:
+def claim(execution: str, dispatch: int, *, token: str, worker: str, lsn: str = "") -> Claim | None:
     """PENDING → RUNNING for the one message that may; None for every other. One round trip.
 
-    Raises Held when the run may not start yet: it waits, and another message will come.
+    Raises Held when the run may not start yet: it waits, and another message will come. Returns when the WAL
+    is on the disk up to `lsn`.
     """
-    values = (execution, dispatch, token, worker, timedelta(seconds=settings.DURE_LEASE_SECONDS))
+    lease = timedelta(seconds=settings.DURE_LEASE_SECONDS)
+    values = (execution, dispatch, token, worker, lease, lsn or None)
     answer = call.retry_while_down(lambda: call.function("dure_claim", *values))
     if answer is None:
         return None

@@ -565,8 +565,10 @@ END $$;
 -- Execution PENDING → RUNNING, for the one message that may. Null: a duplicate, to be dropped. `held`: it
 -- may not start yet, and waits without a message: see dure_hold.
 -- A second call with the same token answers the same: a COMMIT can raise and have committed.
+-- `p_lsn`: the run must not begin before the WAL up to there is on the disk.
 CREATE OR REPLACE FUNCTION dure_claim(
-    p_execution uuid, p_dispatch integer, p_token text, p_worker text, p_lease interval
+    p_execution uuid, p_dispatch integer, p_token text, p_worker text, p_lease interval,
+    p_lsn pg_lsn DEFAULT NULL
 ) RETURNS jsonb LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -575,6 +577,7 @@ DECLARE
     v_watched timestamptz;
     v_allowed boolean := false;
     v_hold jsonb;
+    v_waits_for_disk text := current_setting('synchronous_commit');
     e job_executions;
 BEGIN
     SELECT o.id, o.watched_until INTO v_office, v_watched
@@ -582,8 +585,10 @@ BEGIN
     WHERE x.id = p_execution FOR NO KEY UPDATE OF o;
     v_now := clock_timestamp();
     -- A claim need not wait for the disk: when a crash of the database undoes it, its message is
-    -- republished, and no write of its owner is accepted.
-    PERFORM set_config('synchronous_commit', 'off', true);
+    -- republished, and no write of its owner is accepted. But a submission must be there.
+    IF p_lsn IS NULL OR p_lsn <= pg_current_wal_flush_lsn() THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
     LOOP
         UPDATE job_executions
         SET status = 'RUNNING', attempt = attempt + 1,
@@ -1170,14 +1175,20 @@ END $$;
 
 
 -- dure_submit_one in a transaction of its own whose locks do not wait for the disk: see dure_finish_and_commit.
+-- The answer does not wait either if it has `lsn`: the position in the WAL that is not on the disk yet. What
+-- synchronous standbys have cannot be told from here.
 CREATE OR REPLACE PROCEDURE dure_submit_one_and_commit(
-    p_office uuid, p_job jsonb, p_parents uuid[], INOUT answer jsonb
+    p_office uuid, p_job jsonb, p_parents uuid[], INOUT answer jsonb, INOUT lsn pg_lsn
 ) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     answer := dure_submit_one(p_office, p_job, p_parents);
     COMMIT;
-    PERFORM dure_flush();
+    IF cardinality(p_parents) = 0 AND current_setting('synchronous_standby_names') = '' THEN
+        lsn := pg_current_wal_insert_lsn();
+    ELSE
+        PERFORM dure_flush();
+    END IF;
 END $$;
 
 

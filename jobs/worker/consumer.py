@@ -28,4 +28,4 @@ class EngineConsumer(Consumer):  # type: ignore[misc]
             retries=headers.get("retries", 0),
         )
         message.reject_log_error(log, self.connection_errors)
-        give_back.send_later(self.timer, send)
+        give_back.send_later(self.timer, send, headers.get(publish.LSN, ""))

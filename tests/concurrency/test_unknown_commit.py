@@ -1,19 +1,32 @@
 """A COMMIT that raised may have succeeded: the result is read back and written once."""
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 
 from jobs import lifecycle, submission
-from jobs.answers import CancelResult
-from jobs.errors import Conflict
+from jobs.answers import CancelResult, NextClaim
+from jobs.errors import Conflict, Held
 from jobs.models import Attempt, Execution, Job
+from jobs.publish import Send
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
 from tests.concurrency.cutting_proxy import proxied
 from tests.concurrency.threads import in_thread
 from tests.events import T, event_types
-from tests.factories import a_job, an_office, claimed, fresh, submitted
+from tests.factories import (
+    Claimed,
+    a_job,
+    an_office,
+    claimed,
+    done,
+    fresh,
+    running,
+    serve_roles,
+    submitted,
+    unserve_roles,
+)
+from tests.limited_tasks import packs, register
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
 
@@ -75,13 +88,22 @@ def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeyp
 )
 def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch, bytes_of_the_commit, in_a_batch):
     sent = []
-    monkeypatch.setattr("jobs.publish.send_messages", sent.extend)
+
+    def send(sends, lsn):
+        sent.extend(sends)
+        return True
+
+    monkeypatch.setattr("jobs.publish.send_messages", send)
     office = an_office()
     prepared = submission.read(office, {"jobs": [A_JOB]} if in_a_batch else A_JOB)
     (job,) = cut(bytes_of_the_commit, lambda: lifecycle.submit(prepared))
     assert Job.objects.get().id == job
     assert fresh(Job.objects.get()).status == JobStatus.PROCESSING
-    assert len(sent) == 1, "its message goes out although its answer was lost"
+    assert set(sent) == {Send(str(Job.objects.get().execution_id), 1, "default", "demo.sum", 0, 0)}, (
+        "its message goes out although its answer was lost"
+    )
+
+
 
 
 def test_a_submission_that_was_not_accepted_says_so():
@@ -122,6 +144,45 @@ def test_the_answer_to_the_end_of_a_run_waits_for_the_disk(position):
     for _ in range(20):
         claimed(a_job(office)).finish()
         assert call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}") == [(True,)]
+
+
+def test_a_message_is_sent_while_the_disk_is_written_and_names_what_its_run_must_wait_for(monkeypatch):
+    sent = []
+
+    def send(sends, lsn):
+        sent.append((lsn, *call.rows("SELECT %s::pg_lsn > pg_current_wal_flush_lsn()", [lsn])[0]))
+        return True
+
+    monkeypatch.setattr("jobs.publish.send_messages", send)
+    office = an_office()
+    for _ in range(20):
+        lifecycle.submit(submission.read(office, A_JOB))
+        lsn, _ = sent[-1]
+        assert call.rows("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", [lsn]) == [(True,)]
+    assert any(was_early for _, was_early in sent)
+
+
+@pytest.mark.parametrize(("lsn", "waits"), [("", False), ("0/1", False), ("FFFFFFFF/FFFFFFFF", True)])
+def test_a_claim_waits_for_the_disk_only_if_its_submission_is_not_there(lsn, waits):
+    job = a_job(an_office())
+    with transaction.atomic():
+        assert lifecycle.claim(str(job.execution_id), 1, token="t", worker="w", lsn=lsn) is not None
+        assert call.rows("SELECT current_setting('synchronous_commit')") == [("on" if waits else "off",)]
+
+
+def test_the_message_of_a_job_with_dependencies_follows_the_disk(monkeypatch, position):
+    on_the_disk = []
+
+    def send(sends, lsn):
+        on_the_disk.append((lsn, *call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}")[0]))
+        return True
+
+    office = an_office(max_concurrent_jobs=9)
+    parents = [done(a_job(office)) for _ in range(5)]
+    monkeypatch.setattr("jobs.publish.send_messages", send)
+    for parent in parents:
+        lifecycle.submit(submission.read(office, {**A_JOB, "depends_on": [str(parent.id)]}))
+    assert on_the_disk == [("", True)] * 5
 
 
 def test_a_refused_submission_leaves_no_transaction_open():

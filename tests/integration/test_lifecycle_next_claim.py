@@ -19,7 +19,7 @@ NEXT_CLAIM = NextClaim(token="message:1", worker="w@test", roles=["default"], le
 
 @pytest.fixture
 def unsent(monkeypatch):
-    monkeypatch.setattr("jobs.publish.send_messages", lambda sends: True)
+    monkeypatch.setattr("jobs.publish.send_messages", lambda *_: True)
 
 
 def two(**second):
