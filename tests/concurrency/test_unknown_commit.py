@@ -170,6 +170,38 @@ def test_a_claim_waits_for_the_disk_only_if_its_submission_is_not_there(lsn, wai
         assert call.rows("SELECT current_setting('synchronous_commit')") == [("on" if waits else "off",)]
 
 
+def limited():
+    """A claim that the limit of its Task holds."""
+    register(rate_limit="1/m")
+    office = an_office(max_concurrent_jobs=1)
+    (first,), (job,) = packs(an_office(name="another")), packs(office)
+    running(first)
+    (other,) = submitted(office, {})
+    return lambda: running(job), other
+
+
+def join():
+    """A claim of a join whose office has one slot, for which a more urgent job has just got its worker."""
+    office = an_office(max_concurrent_jobs=1)
+    *parts, job = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
+    for part in parts:
+        done(part)
+    unserve_roles("QA")
+    other = a_job(office, role="QA", urgent=True)
+    serve_roles("QA")
+    return lambda: lifecycle.claim_join(str(job.id), token="t", worker="w@test"), other
+
+
+@pytest.mark.parametrize("held", [limited, join])
+def test_a_claim_that_sends_another_job_instead_waits_for_the_disk(held):
+    claim, other = held()
+    with transaction.atomic():
+        with pytest.raises(Held):
+            claim()
+        assert fresh(other).status == JobStatus.PROCESSING
+        assert call.rows("SELECT current_setting('synchronous_commit')") == [("on",)]
+
+
 def test_the_message_of_a_job_with_dependencies_follows_the_disk(monkeypatch, position):
     on_the_disk = []
 

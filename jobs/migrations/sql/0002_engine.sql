@@ -621,6 +621,10 @@ BEGIN
         EXIT WHEN FOUND;
         v_hold := dure_hold(p_execution, p_dispatch, v_office, v_now);
         IF v_hold IS NULL OR NOT v_hold ? 'at' THEN
+            IF jsonb_array_length(v_hold -> 'send') > 0 THEN
+                -- The submissions of what it sends may not be on the disk yet.
+                PERFORM set_config('synchronous_commit', v_waits_for_disk, true);
+            END IF;
             RETURN v_hold;
         END IF;
         v_allowed := true;
@@ -784,11 +788,13 @@ BEGIN
     SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
     v_now := clock_timestamp();
     IF dure_ready(v_office, ARRAY[p_job], v_now) > 0 THEN
-        -- As any claim it need not wait for the disk: a sweep releases the join again.
-        PERFORM set_config('synchronous_commit', 'off', true);
         SELECT * INTO d FROM dure_dispatch_and_claim(o, v_now, '{}', jsonb_build_object(
             'job', p_job, 'token', p_token, 'worker', p_worker, 'lease', p_lease
         ));
+        IF d.sends = '[]' THEN
+            -- As any claim it need not wait for the disk: a sweep releases the join again.
+            PERFORM set_config('synchronous_commit', 'off', true);
+        END IF;
         RETURN coalesce(d.claim, '{}') || dure_effects(o, v_now, d.sends, '[]', o.has_webhooks);
     END IF;
     -- A second call with the same token answers the same.
