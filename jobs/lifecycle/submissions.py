@@ -94,6 +94,9 @@ def _apply_if_written(jobs: list[UUID]) -> bool:
     """Whether these jobs were written. Then their messages are read again, since the answer is lost."""
     connection.close()
     rows = call.retry_while_down(lambda: call.rows(statements.FIND_SUBMITTED, [jobs]))
+    if rows:
+        # What can be read was committed, but perhaps before the disk was written.
+        call.retry_while_down(call.flush)
     send_rows([row for row in rows if row[0] is not None])
     return bool(rows)
 

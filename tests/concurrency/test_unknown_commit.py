@@ -84,7 +84,8 @@ def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeyp
 
 
 @pytest.mark.parametrize(
-    ("bytes_of_the_commit", "in_a_batch"), [(b"dure_submit_one", False), (b"COMMIT", True)]
+    ("bytes_of_the_commit", "in_a_batch"),
+    [(b"dure_submit_one", False), (b"dure_flush", False), (b"COMMIT", True)],
 )
 def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch, bytes_of_the_commit, in_a_batch):
     sent = []
@@ -215,6 +216,20 @@ def test_the_message_of_a_job_with_dependencies_follows_the_disk(monkeypatch, po
     for parent in parents:
         lifecycle.submit(submission.read(office, {**A_JOB, "depends_on": [str(parent.id)]}))
     assert on_the_disk == [("", True)] * 5
+
+
+def test_a_submission_whose_answer_was_lost_is_on_the_disk_before_it_is_sent(monkeypatch, position):
+    on_the_disk = []
+
+    def send(sends, lsn):
+        on_the_disk.extend(call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}"))
+        return True
+
+    monkeypatch.setattr("jobs.publish.send_messages", send)
+    office = an_office(max_concurrent_jobs=9)
+    for _ in range(5):
+        cut(b"dure_submit_one", lambda: lifecycle.submit(submission.read(office, A_JOB)))
+    assert on_the_disk == [(True,)] * 5
 
 
 def test_a_refused_submission_leaves_no_transaction_open():
