@@ -73,7 +73,8 @@ def retry_while_down(statement: Callable[[], T]) -> T:
     """Call `statement` again, on a fresh connection, while the database is away, for as long as a lease.
 
     A COMMIT can raise and have committed. A second claim then finds its own token; a second finish finds
-    that it no longer owns the run, and the sweeps do what would have followed it.
+    that it no longer owns the run, and the sweeps do what would have followed it, but for the run that it
+    has claimed: the process goes on with that.
     """
     until = time.monotonic() + settings.DURE_LEASE_SECONDS
     pause = 0.05

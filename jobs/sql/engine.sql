@@ -830,10 +830,34 @@ BEGIN
       AND locked_until > clock_timestamp()
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
-        RETURN NULL;
+        RETURN dure_finish_again(p_execution, p_along);
     END IF;
     RETURN dure_settle(
         e, o, p_outcome, p_result, p_failure, p_error, p_traceback, p_delay, p_max_crashes, p_along
+    );
+END $$;
+
+
+-- A finish can have committed although its answer was lost. A second one finds by the token what the first has
+-- claimed for the process, which goes on with that; all else that follows is left to the sweeps.
+CREATE OR REPLACE FUNCTION dure_finish_again(p_execution uuid, p_along jsonb) RETURNS jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+    e job_executions;
+    n job_executions;
+BEGIN
+    SELECT * INTO n FROM job_executions
+    WHERE status = 'RUNNING' AND worker = p_along ->> 'worker' AND token = p_along ->> 'token'
+      AND locked_until > clock_timestamp();
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    SELECT * INTO e FROM job_executions WHERE id = p_execution;
+    RETURN jsonb_build_object(
+        'state', e.status, 'source', e.source, 'failure_type', e.failure_type, 'error', e.error,
+        'claim', dure_describe_claim(n) || jsonb_build_object(
+            'execution', n.id, 'dispatch', n.dispatch, 'task_id', n.task_id
+        )
     );
 END $$;
 

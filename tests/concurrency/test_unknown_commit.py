@@ -105,6 +105,16 @@ def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch, bytes_of_t
     )
 
 
+def test_a_finish_whose_answer_was_lost_goes_on_with_the_run_that_it_has_claimed():
+    first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
+    run = claimed(first)
+    next_claim = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
+    settlement = cut(b"dure_finish", lambda: run.finish(next_claim=next_claim))
+    assert settlement.state == ExecutionStatus.SUCCESS
+    _, claim = settlement.next_run
+    assert claim.execution_id == str(fresh(second).execution_id)
+    assert Claimed(claim).finish() is not None
+    assert event_types(second).count(T.JOB_STARTED) == 1
 
 
 def test_a_submission_that_was_not_accepted_says_so():
