@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from jobs import lifecycle, submission
 from jobs.answers import Claim, Settlement
 from jobs.errors import Held
-from jobs.models import Job, Membership, Office
+from jobs.models import Execution, Job, Membership, Office
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import MemberRole, Outcome, Trigger
@@ -136,18 +136,28 @@ def expire_lease(execution: str) -> None:
 
 def a_start(**fields: Any) -> UUID:
     """An Execution that no job owns."""
-    values: dict[str, Any] = {
-        "task_id": "demo.sum",
-        "role": "default",
-        "trigger": Trigger.MANUAL,
-        "args": {"numbers": [1]},
-        "max_retries": 3,
-        "retry_backoff": "exponential",
-        "retry_base_delay_ms": 1000,
-        "timeout_ms": 60_000,
-        "on_lost": "retry",
-        **fields,
-    }
-    spec = ExecutionSpec(**values)
-    lifecycle.start_executions([spec])
-    return spec.id
+    return starts(fields)[0]
+
+
+def a_run_by_hand(user: str = "alice", **fields: Any) -> Execution:
+    return Execution.objects.get(pk=a_start(source=str(a_user(user).pk), **fields))
+
+
+def starts(*specs: dict[str, Any]) -> list[UUID]:
+    """Executions that no job owns, started in one call."""
+    made = [ExecutionSpec(**{**START, **fields}) for fields in specs]
+    lifecycle.start_executions(made)
+    return [spec.id for spec in made]
+
+
+START: dict[str, Any] = {
+    "task_id": "demo.sum",
+    "role": "default",
+    "trigger": Trigger.MANUAL,
+    "args": {"numbers": [1]},
+    "max_retries": 3,
+    "retry_backoff": "exponential",
+    "retry_base_delay_ms": 1000,
+    "timeout_ms": 60_000,
+    "on_lost": "retry",
+}

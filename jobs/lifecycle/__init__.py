@@ -1,10 +1,10 @@
 """Every transition of Job and Execution, in the order in which a job lives them.
 
 submit → dispatch → claim → (progress) → finish, and beside that way: cancel, retry, reprioritise,
-advance_office, dispatch_roles, send_due, return_unclaimed, fail_overdue, mark_lost, rescue, republish. Views,
-workers, sweeps, commands and the admin call these verbs and change no row themselves. Each is one
-transaction, guarded by the state it expects. Losing a race is normal, and the answer says what happened. What
-has to follow the commit is in `effects.py`; any of it may be lost, and the sweeps repeat it.
+advance_office, dispatch_roles, send_due, send_unsent, return_unclaimed, fail_overdue, mark_lost, rescue,
+republish. Views, workers, sweeps, commands and the admin call these verbs and change no row themselves. Each
+is one transaction, guarded by the state it expects. Losing a race is normal, and the answer says what
+happened. What has to follow the commit is in `effects.py`; any of it may be lost, and the sweeps repeat it.
 """
 
 from jobs.lifecycle.decisions import cancel, cancel_execution, record_event, reprioritise, retry
@@ -15,6 +15,7 @@ from jobs.lifecycle.dispatch import (
     fail_overdue,
     return_unclaimed,
     send_due,
+    send_unsent,
 )
 from jobs.lifecycle.repairs import has_unseeded_joins, republish, rescue, reseed
 from jobs.lifecycle.runs import (
@@ -67,6 +68,7 @@ __all__ = [
     "return_unclaimed",
     "run_of_message",
     "send_due",
+    "send_unsent",
     "start_executions",
     "submit",
     "submit_from_run",

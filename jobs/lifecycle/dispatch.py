@@ -15,6 +15,8 @@ from jobs.sql import call, statements
 DISPATCH_ROLES = "dure.dispatch_roles"
 # The offices whose locks one transaction of dispatch_roles holds.
 OFFICES_AT_ONCE = 100
+# So many runs without an office are always sent at once.
+FEW = 10
 
 
 def advance_office(office: UUID | str, now: datetime | None = None) -> AdvanceResult:
@@ -30,7 +32,7 @@ def dispatch_roles(roles: Sequence[str]) -> int:
     role was resumed.
     """
     waiting = [office for (office,) in call.rows(statements.OFFICES_WAITING_FOR, {"roles": list(roles)})]
-    return _dispatch_offices(waiting) + send_due()
+    return _dispatch_offices(waiting) + send_due() + send_unsent()
 
 
 def _dispatch_offices(offices: Sequence[UUID]) -> int:
@@ -79,6 +81,13 @@ def send_due(now: datetime | None = None, limit: int = 1_000) -> int:
     # After what is due, which would otherwise wait for as long as jobs use up the rate of their Task.
     held = [office for (office,) in call.rows(statements.OFFICES_WITH_HELD, {"now": now, "most": limit})]
     return count + len(due) + _dispatch_offices(held)
+
+
+def send_unsent() -> int:
+    """Let enough messages wait for the workers, of runs that no office owns and that have none yet."""
+    effects = Effects.read({"send": call.function("dure_send_unsent", FEW)})
+    effects.on_commit()
+    return len(effects.send)
 
 
 def send_rows(rows: Sequence[tuple[Any, ...]]) -> None:

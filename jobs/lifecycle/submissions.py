@@ -11,7 +11,7 @@ from django.db import DatabaseError, IntegrityError, InterfaceError, connection,
 from jobs import joins, publish, submission
 from jobs.effects import Effects
 from jobs.errors import Conflict, Fenced
-from jobs.lifecycle.dispatch import send_rows
+from jobs.lifecycle.dispatch import FEW, send_rows, send_unsent
 from jobs.models import Office
 from jobs.publish import Send
 from jobs.specs import ExecutionSpec
@@ -126,14 +126,19 @@ def start_executions(specs: Sequence[ExecutionSpec]) -> None:
         raise ValueError("Executions of jobs are made by dispatch.")
     if not specs:
         return
-    sends = [
-        Send(str(spec.id), 1, spec.role, spec.task_id, publish.FAIR, 0)
-        for spec in specs
-        if spec.due_at is None
-    ]
+    by_id = {str(spec.id): spec for spec in specs}
+    many = len(specs) > FEW
+    values = {"specs": call.as_json([spec.row() for spec in specs]), "many": many}
     with transaction.atomic(savepoint=False):
-        call.change(statements.INSERT_EXECUTIONS, {"specs": call.as_json([spec.row() for spec in specs])})
+        rows = call.rows(statements.INSERT_EXECUTIONS, values)
+        sends = [
+            Send(execution, 1, by_id[execution].role, by_id[execution].task_id, publish.FAIR, 0)
+            for execution, is_sent in rows
+            if is_sent
+        ]
         Effects(send=sends).on_commit()
+        if many:
+            send_unsent()
 
 
 @contextmanager

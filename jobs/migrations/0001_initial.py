@@ -592,7 +592,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='execution',
-            index=models.Index(condition=models.Q(('dispatched_at__isnull', False), ('status', 'PENDING')), fields=['sent_at'], name='executions_sent'),
+            index=models.Index(condition=models.Q(('dispatched_at__isnull', False), ('sent_count__gt', 0), ('status', 'PENDING')), fields=['role', 'sent_at'], name='executions_sent'),
+        ),
+        migrations.AddIndex(
+            model_name='execution',
+            index=models.Index(condition=models.Q(('dispatched_at__isnull', False), ('job__isnull', True), ('sent_count', 0), ('status', 'PENDING')), fields=['role', 'sent_at'], name='executions_unsent'),
         ),
         migrations.AddIndex(
             model_name='execution',

@@ -117,11 +117,22 @@ class Execution(models.Model):
             models.Index(
                 fields=["locked_until"], name="executions_leased", condition=Q(status=ExecutionStatus.RUNNING)
             ),
-            # republish: sent, and not claimed.
+            # message_waits, send_unsent: sent, and not claimed.
             models.Index(
-                fields=["sent_at"],
+                fields=["role", "sent_at"],
                 name="executions_sent",
-                condition=Q(status=ExecutionStatus.PENDING, dispatched_at__isnull=False),
+                condition=Q(status=ExecutionStatus.PENDING, dispatched_at__isnull=False, sent_count__gt=0),
+            ),
+            # start_next, send_unsent: those that no job owns and that have no message yet.
+            models.Index(
+                fields=["role", "sent_at"],
+                name="executions_unsent",
+                condition=Q(
+                    status=ExecutionStatus.PENDING,
+                    dispatched_at__isnull=False,
+                    sent_count=0,
+                    job__isnull=True,
+                ),
             ),
             # send_due: retries of Executions that no job owns.
             models.Index(

@@ -235,11 +235,7 @@ BEGIN
             ELSE p_along -> 'roles' ? j.role AND v_level <= (p_along ->> 'level')::integer
         END;
         IF v_claims AND NOT p_along ? 'job' THEN
-            v_claims := NOT EXISTS (
-                SELECT 1 FROM job_executions
-                WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
-                  AND sent_at < p_now - interval '1 second' AND p_along -> 'roles' ? role
-            );
+            v_claims := NOT dure_message_waits(p_along, p_now);
         END IF;
         e := NULL;
         IF j.execution_id IS NOT NULL THEN
@@ -733,6 +729,125 @@ BEGIN
 END $$;
 
 
+-- Whether a message for a role of `p_along` has waited for long: its process is to take that next. What has no
+-- message yet may be a hundred thousand runs, and is not looked at.
+CREATE OR REPLACE FUNCTION dure_message_waits(p_along jsonb, p_now timestamptz) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT 1
+        FROM jsonb_array_elements_text(p_along -> 'roles') AS r (role)
+        CROSS JOIN LATERAL (
+            SELECT 1 FROM job_executions
+            WHERE role = r.role AND status = 'PENDING' AND dispatched_at IS NOT NULL AND sent_count > 0
+              AND sent_at < p_now - interval '1 second'
+            LIMIT 1
+        ) AS waiting
+    );
+END $$;
+
+
+-- What follows the end of a run that no office owns, of those that wait without a message (`sent_count` 0: see
+-- dure_send_unsent): the oldest of the roles of `p_along` is claimed for the same process, unless a more urgent
+-- message waits for these, or any has waited for long. Else the oldest of this role is sent.
+CREATE OR REPLACE FUNCTION dure_start_next(
+    p_role text, p_along jsonb, p_now timestamptz, OUT sends jsonb, OUT claim jsonb
+) LANGUAGE plpgsql AS $$
+DECLARE
+    v_waits_for_disk text := current_setting('synchronous_commit');
+    n record;
+BEGIN
+    sends := '[]';
+    IF (p_along ->> 'level')::integer >= 3 AND NOT dure_message_waits(p_along, p_now) THEN
+        SELECT u.* INTO n
+        FROM jsonb_array_elements_text(p_along -> 'roles') AS r (role)
+        CROSS JOIN LATERAL (
+            SELECT id, dispatch, task_id, sent_at FROM job_executions
+            WHERE role = r.role AND status = 'PENDING' AND dispatched_at IS NOT NULL AND sent_count = 0
+              AND job_id IS NULL AND exclusive_for = ''
+              AND NOT EXISTS (
+                  SELECT 1 FROM task_limits l
+                  WHERE l.task_id = job_executions.task_id AND l.max_starts IS NOT NULL
+              )
+            ORDER BY sent_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+        ) AS u
+        WHERE NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = r.role)
+        ORDER BY u.sent_at LIMIT 1;
+        IF FOUND THEN
+            claim := dure_claim(
+                n.id, n.dispatch, p_along ->> 'token', p_along ->> 'worker', (p_along ->> 'lease')::interval
+            );
+            -- A claim need not wait for the disk, but the end before it has to.
+            PERFORM set_config('synchronous_commit', v_waits_for_disk, true);
+            IF claim ? 'fence' THEN
+                claim := claim || jsonb_build_object(
+                    'execution', n.id, 'dispatch', n.dispatch, 'task_id', n.task_id
+                );
+                RETURN;
+            END IF;
+            claim := NULL;
+        END IF;
+    END IF;
+    sends := dure_send_oldest(p_role, 1, p_now);
+END $$;
+
+
+-- Sends so many of the runs of a role that no office owns and that wait without a message, oldest first. It
+-- leaves those that another transaction claims or sends. The planner expects a tenth of all that wait, and
+-- would read and sort all of them; so it has only the index that is in their order.
+CREATE OR REPLACE FUNCTION dure_send_oldest(p_role text, p_most bigint, p_now timestamptz) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+    v_oldest uuid[];
+    v_sends jsonb;
+BEGIN
+    v_oldest := ARRAY(
+        SELECT id FROM job_executions
+        WHERE role = p_role AND status = 'PENDING' AND dispatched_at IS NOT NULL AND sent_count = 0
+          AND job_id IS NULL AND NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = p_role)
+        ORDER BY sent_at LIMIT greatest(p_most, 0) FOR NO KEY UPDATE SKIP LOCKED
+    );
+    WITH sent AS (
+        UPDATE job_executions SET sent_at = p_now, sent_count = 1 WHERE id = ANY (v_oldest)
+        RETURNING id, dispatch, role, task_id, retry_count
+    )
+    SELECT jsonb_agg(jsonb_build_array(id, dispatch, role, task_id, 3, retry_count)) INTO v_sends FROM sent;
+    RETURN coalesce(v_sends, '[]');
+END $$;
+
+
+-- Many runs that no office owns, started at once, need few messages: each one's end claims or sends the next.
+-- So for each served role as many messages are made to wait as its workers have processes, and `p_few` at
+-- least. One that has waited for a second is not counted: it may be lost.
+CREATE OR REPLACE FUNCTION dure_send_unsent(p_few integer) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+    v_now timestamptz := clock_timestamp();
+    v_sends jsonb := '[]';
+    v_role text;
+BEGIN
+    FOR v_role IN
+        SELECT s.role FROM served_roles s CROSS JOIN LATERAL (
+            SELECT 1 FROM job_executions
+            WHERE role = s.role AND status = 'PENDING' AND dispatched_at IS NOT NULL AND sent_count = 0
+              AND job_id IS NULL
+            LIMIT 1
+        ) AS waiting
+        WHERE s.until > v_now
+    LOOP
+        v_sends := v_sends || dure_send_oldest(v_role, greatest(p_few, (
+            SELECT sum(slots) FROM workers
+            WHERE roles ? v_role AND NOT draining AND seen_at > v_now - interval '1 minute'
+        )) - (
+            SELECT count(*) FROM job_executions
+            WHERE status = 'PENDING' AND dispatched_at IS NOT NULL AND sent_at > v_now - interval '1 second'
+              AND sent_count > 0 AND job_id IS NULL AND role = v_role
+        ), v_now);
+    END LOOP;
+    RETURN v_sends;
+END $$;
+
+
 -- The fence of a first claim. It follows the clock, so that a number is never given out twice, though a
 -- claim may be undone by a crash of the database.
 CREATE OR REPLACE FUNCTION dure_first_fence(p_now timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
@@ -998,8 +1113,13 @@ BEGIN
         'state', v_status, 'source', e.source, 'failure_type', v_failure, 'error', v_error
     );
     IF o.id IS NULL THEN
-        IF e.exclusive_for <> '' AND NOT v_restart THEN
-            v_sends := dure_wake_exclusive(e, v_now);
+        IF NOT v_restart THEN
+            IF e.exclusive_for <> '' THEN
+                v_sends := dure_wake_exclusive(e, v_now);
+            END IF;
+            SELECT * INTO d FROM dure_start_next(e.role, p_along, v_now);
+            v_answer := v_answer || jsonb_build_object('claim', d.claim);
+            v_sends := v_sends || d.sends;
         END IF;
         RETURN v_answer || jsonb_build_object('send', v_sends);
     END IF;

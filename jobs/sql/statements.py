@@ -31,7 +31,8 @@ FIND_SUBMITTED = """
     WHERE q.id = ANY (%s::uuid[])
 """
 
-# start_executions: those that no job owns. With `due_at` they are sent later, else at once.
+# start_executions: those that no job owns, and whether each is sent now. With `due_at` it is sent later. Of
+# many at once, those of Tasks without a limit are not: see dure_send_unsent.
 INSERT_EXECUTIONS = """
     INSERT INTO job_executions (
         id, task_id, role, trigger, source, exclusive_for, args, status, dispatch, dispatched_at, sent_at,
@@ -40,7 +41,10 @@ INSERT_EXECUTIONS = """
         error, session_id
     )
     SELECT s.id, s.task_id, s.role, s.trigger, s.source, s.exclusive_for, s.args, 'PENDING', 1,
-           CASE WHEN s.due_at IS NULL THEN clock_timestamp() END, clock_timestamp(), 1, s.due_at,
+           CASE WHEN s.due_at IS NULL THEN clock_timestamp() END, clock_timestamp(),
+           CASE WHEN %(many)s AND s.due_at IS NULL AND s.exclusive_for = '' AND NOT EXISTS (
+               SELECT 1 FROM task_limits l WHERE l.task_id = s.task_id AND l.max_starts IS NOT NULL
+           ) THEN 0 ELSE 1 END, s.due_at,
            0, '', '', 0, 0, 0, s.max_retries, s.retry_backoff,
            s.retry_base_delay_ms, s.timeout_ms, s.on_lost, clock_timestamp(), s.scheduled_for, '', '', ''
     FROM jsonb_to_recordset(%(specs)s::jsonb) AS s (
@@ -49,6 +53,7 @@ INSERT_EXECUTIONS = """
         retry_backoff text, retry_base_delay_ms bigint, timeout_ms bigint, on_lost text,
         scheduled_for timestamptz, due_at timestamptz
     )
+    RETURNING id::text, due_at IS NULL AND sent_count > 0
 """
 
 # progress: fenced like every write of a run; zero rows mean that the caller no longer owns it.

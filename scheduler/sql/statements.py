@@ -69,11 +69,14 @@ LEADER = """
     WHERE leads_until > clock_timestamp()
 """
 
-# beat: the current time and the next due time, until which it may sleep.
+# beat: the current time, the next due time, until which it may sleep, and whether a run has no message yet.
 NEXT_DUE = """
     SELECT clock_timestamp(), least(
         (SELECT min(next_run_at) FROM schedules WHERE next_run_at IS NOT NULL),
         (SELECT min(scheduled_time) FROM scheduled_jobs WHERE status = 'pending')
+    ), EXISTS (
+        SELECT 1 FROM job_executions
+        WHERE status = 'PENDING' AND dispatched_at IS NOT NULL AND sent_count = 0 AND job_id IS NULL
     )
 """
 

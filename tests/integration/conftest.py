@@ -26,6 +26,17 @@ def worker(workers: Workers, transactional_db: None) -> Iterator[Workers]:
         yield workers
 
 
+@pytest.fixture(scope="module")
+def workers_with_long_bursts(
+    django_db_setup: None, django_db_blocker: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workers]:
+    """A worker whose bursts are long enough for a busy machine."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():  # type: ignore[attr-defined]
+        patch.setenv("DURE_BURST_MS", "1000")
+        with start(tmp_path_factory.mktemp("bursts"), name="bursting") as running:
+            yield running
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     """A file for bodies to write to."""

@@ -11,11 +11,23 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import lifecycle, sweeps
+from jobs.answers import NextClaim
 from jobs.models import Job, Office
 from jobs.sql import call, statements
 from scheduler.runs import search
 from scheduler.runs.filters import RunFilter, RunState
-from tests.factories import a_job, a_start, a_user, an_office, claimed, expire_lease, released, submitted
+from tests.factories import (
+    Claimed,
+    a_job,
+    a_start,
+    a_user,
+    an_office,
+    claimed,
+    expire_lease,
+    released,
+    serve_roles,
+    submitted,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -69,6 +81,16 @@ FILL = (
     SELECT office_id, id, 'job_completed', '{}', now() FROM job_queue WHERE office_id = %(office)s
     """,
 )
+
+# Runs that wait without a message, for some seconds already.
+COPY_RUN = """
+    INSERT INTO job_executions
+    SELECT copy.* FROM job_executions e CROSS JOIN generate_series(1, %(count)s) AS n
+    CROSS JOIN LATERAL jsonb_populate_record(e, jsonb_build_object(
+        'id', lpad(n::text, 32, '0'), 'sent_count', 0, 'sent_at', e.sent_at - interval '5 s'
+    )) AS copy
+    WHERE e.id = %(run)s
+"""
 
 
 @pytest.fixture
@@ -205,6 +227,32 @@ def test_an_execution_that_no_job_owns_reads_its_own_row(office):
     assert most_read(start) < FEW
     assert most_read(lambda: lifecycle.claim(str(execution), 1, token="t", worker="w")) < FEW
     assert most_read(lambda: lifecycle.cancel_execution(execution)) < FEW
+
+
+@pytest.mark.parametrize("role", ["default", "QA"])
+def test_an_end_reads_few_of_many_runs_that_have_no_message(office, role):
+    """Whether it may claim the oldest of them, or its process does not serve their role."""
+    serve_roles()
+    starts = [claim_start(a_start()) for _ in range(3)]
+    jobs = [claimed(job) for job in submitted(office, *[{"role": "default"} for _ in range(4)])]
+    call.change(COPY_RUN, {"run": a_start(role=role), "count": ENDED})
+    call.change("ANALYZE job_executions")
+    next_claim = call.as_json(NextClaim("m:1", "w@test", ["default"], 9).values())
+
+    def end(run):
+        values = (run.execution, run.fence, "success", None, "", "", "", None, 3, next_claim)
+        return most_read(lambda: call.function("dure_finish", *values))
+
+    assert [end(run) for run in starts][-1] < FEW_AND_A_DISPATCH
+    submitted(office, *[{"role": "default"} for _ in range(10)])
+    assert [end(run) for run in jobs][-1] < FEW_AND_A_DISPATCH
+    assert max(most_read(lifecycle.send_unsent) for _ in range(10)) < FEW_AND_A_DISPATCH
+
+
+def claim_start(execution):
+    claim = lifecycle.claim(str(execution), 1, token="t", worker="w@test")
+    assert claim is not None
+    return Claimed(claim)
 
 
 def test_a_sweep_that_finds_nothing_reads_nothing(office):

@@ -17,7 +17,6 @@ from tests.engine_workers import (
     lines,
     outcomes,
     result,
-    start,
     started,
 )
 from tests.events import T, event_types
@@ -28,19 +27,10 @@ from tests.workers import eventually
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(scope="module")
-def bursting(django_db_setup, django_db_blocker, tmp_path_factory):
-    """A worker whose bursts are long enough for a busy machine."""
-    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
-        patch.setenv("DURE_BURST_MS", "1000")
-        with start(tmp_path_factory.mktemp("bursts"), name="bursting") as running:
-            yield running
-
-
 @pytest.fixture
-def worker(bursting, transactional_db):
+def worker(workers_with_long_bursts, transactional_db):
     with ending_what_runs():
-        yield bursting
+        yield workers_with_long_bursts
 
 
 def a_chain(*jobs):

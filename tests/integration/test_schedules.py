@@ -438,7 +438,7 @@ def test_the_due_query_reads_its_index():
 def test_a_hundred_schedules_are_fired_by_a_handful_of_statements(django_assert_max_num_queries):
     for _ in range(100):
         a_schedule()
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         assert fire_due(after(60)).schedules == 100
     assert Execution.objects.count() == 100
     assert Occurrence.objects.filter(due_at=T0 + timedelta(seconds=60)).count() == 100

@@ -1,0 +1,145 @@
+"""What the end of a run without an office passes by, and for how long messages may wait beside it."""
+
+import dataclasses
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from jobs import lifecycle, queues
+from jobs.answers import NextClaim
+from jobs.models import Execution
+from jobs.sql import call
+from scheduler.beat_pass import next_due
+from tests.factories import Claimed, a_job, a_start, an_office, serve_roles
+from tests.messages import record_messages
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NEXT_CLAIM = NextClaim(token="message:1", worker="w@test", roles=["default", "QA"], level=9)
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch):
+    serve_roles()
+    return record_messages(monkeypatch)
+
+
+def changed(execution: Any, **values: Any) -> str:
+    Execution.objects.filter(pk=execution).update(**values)
+    return str(execution)
+
+
+def unsent(seconds: float = 0, **fields: Any) -> str:
+    """A run that has waited so long without a message."""
+    return changed(a_start(**fields), sent_count=0, sent_at=timezone.now() - timedelta(seconds=seconds))
+
+
+def running() -> Claimed:
+    made = lifecycle.claim(str(a_start()), 1, token="t", worker="w@test")
+    assert made is not None
+    return Claimed(made)
+
+
+def brought(run: Claimed, next_claim: NextClaim = NEXT_CLAIM) -> str | None:
+    """The run that the end of this one has claimed for its process."""
+    next_run = run.finish(next_claim=next_claim).next_run
+    return next_run and next_run[1].execution_id
+
+
+def one_with_a_message() -> str:
+    return changed(unsent(), sent_count=1, sent_at=timezone.now() + timedelta(hours=1))
+
+
+def one_for_later() -> str:
+    return changed(unsent(5), dispatched_at=None, due_at=timezone.now() + timedelta(hours=1))
+
+
+def one_that_runs() -> str:
+    return changed(running().execution, sent_count=0, sent_at=timezone.now() - timedelta(seconds=5))
+
+
+def one_that_has_ended() -> str:
+    run = running()
+    run.finish()
+    return changed(run.execution, sent_count=0, sent_at=timezone.now() - timedelta(seconds=5))
+
+
+def one_of_a_job() -> str:
+    job = a_job(an_office())
+    return changed(job.execution_id, sent_count=0, sent_at=timezone.now() - timedelta(seconds=5))
+
+
+OTHERS = [one_with_a_message, one_for_later, one_that_runs, one_that_has_ended, one_of_a_job]
+
+
+@pytest.mark.parametrize("make", OTHERS)
+def test_an_end_claims_only_what_waits_without_a_message(make):
+    run, other, waiting = running(), make(), unsent(-7_200)
+    before = Execution.objects.values().get(pk=other)
+    assert brought(run) == waiting
+    assert Execution.objects.values().get(pk=other) == before
+
+
+@pytest.mark.parametrize("make", OTHERS)
+def test_only_what_waits_without_a_message_is_sent(make, sent):
+    run, other = running(), make()
+    sent.clear()
+    before = Execution.objects.values().get(pk=other)
+    assert run.finish().effects.send == []
+    assert lifecycle.send_unsent() == 0
+    assert next_due()[2] is False
+    assert Execution.objects.values().get(pk=other) == before
+    assert sent == []
+
+
+def test_the_runs_of_a_paused_role_wait_as_they_are(sent):
+    run, another, paused, waiting = running(), running(), unsent(5, role="QA"), unsent()
+    queues.pause_queue("QA", "me")
+    before = Execution.objects.values().get(pk=paused)
+    sent.clear()
+    assert brought(run) == waiting
+    assert brought(another) is None
+    assert lifecycle.send_unsent() == 0
+    assert Execution.objects.values().get(pk=paused) == before
+    assert sent == []
+
+
+@pytest.mark.parametrize("older", ["default", "QA"])
+def test_the_oldest_of_all_roles_is_claimed(older):
+    newer = {"default": "QA", "QA": "default"}[older]
+    run, first, second = running(), unsent(5, role=older), unsent(role=newer)
+    following = running()
+    assert (brought(run), brought(following)) == (first, second)
+
+
+def test_an_end_that_claims_nothing_sends_one(sent):
+    run, first, _ = running(), unsent(5), unsent()
+    sent.clear()
+    run.finish()
+    assert sent == [first]
+
+
+@pytest.mark.parametrize(("seconds", "claims"), [(0.9, True), (1.1, False)])
+def test_an_end_claims_until_a_message_has_waited_for_a_second(seconds, claims):
+    unsent()
+    message = Execution.objects.get(pk=a_start())
+    at = message.sent_at + timedelta(seconds=seconds)
+    ((claim,),) = call.rows(
+        "SELECT claim FROM dure_start_next('default', %s, %s)", [call.as_json(NEXT_CLAIM.values()), at]
+    )
+    assert (claim is not None) == claims
+
+
+@pytest.mark.parametrize("make", [one_for_later, one_that_runs, one_that_has_ended])
+def test_only_what_has_a_message_keeps_an_end_from_claiming(make):
+    changed(make(), sent_count=1, sent_at=timezone.now() - timedelta(seconds=5))
+    run, waiting = running(), unsent()
+    assert brought(run) == waiting
+
+
+def test_a_message_for_others_keeps_no_end_from_claiming():
+    run, waiting = running(), unsent()
+    changed(a_start(role="QA"), sent_at=timezone.now() - timedelta(seconds=5))
+    assert brought(run, dataclasses.replace(NEXT_CLAIM, roles=["default"])) == waiting
