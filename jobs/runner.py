@@ -209,6 +209,7 @@ def settle_success(current: Run, result: str) -> Settlement:
             claim.fence,
             Outcome.SUCCESS,
             trigger=claim.trigger,
+            source=claim.source,
             result=result,
             extra=current.extra,
             next_claim=burst.next_claim(),

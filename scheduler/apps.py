@@ -14,6 +14,7 @@ class SchedulerConfig(AppConfig):
         from jobs.states import Trigger
         from scheduler import error_texts, metrics
         from scheduler.schedules import failing
+        from scheduler.sql import statements
         from scheduler.steps import (
             libraries,
             tasks,  # noqa: F401 (registers the Tasks of step queues)
@@ -27,4 +28,4 @@ class SchedulerConfig(AppConfig):
         errors.register_problem_codes(error_texts.PROBLEM_CODES)
         catalogue.sources.append(libraries.registrations)
         engine.on_end(Trigger.STEP, steps.advance)
-        engine.on_end(Trigger.SCHEDULE, failing.count_run)
+        engine.on_end(Trigger.SCHEDULE, failing.count_run, statements.HAS_FAILURES)

@@ -14,14 +14,17 @@ from jobs import counters, deadline, publish, pubsub, registry, tracebacks
 from jobs.answers import Claim, NextClaim, Settlement
 from jobs.effects import Effects
 from jobs.errors import Fenced, Held
+from jobs.ids import parse_uuid
 from jobs.sql import call, statements
-from jobs.states import ExecutionStatus, Outcome
+from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus, Outcome
 
 # Sent when a cancelled run was killed: see jobs/tasks.py.
 RUN_ON_CANCEL = "dure.run_on_cancel"
 
 EndHandler = Callable[[Settlement], None]
 end_handlers: dict[str, EndHandler] = {}
+# The conditions under which handlers have to do with a success: see on_end.
+success_conditions: dict[str, str] = {}
 
 
 def claim(execution: str, dispatch: int, *, token: str, worker: str, lsn: str = "") -> Claim | None:
@@ -95,6 +98,7 @@ def finish(
     outcome: str,
     *,
     trigger: str,
+    source: str = "",
     result: str | None = None,
     failure_type: str = "",
     error: str = "",
@@ -105,19 +109,27 @@ def finish(
 ) -> Settlement | None:
     """The owner's report: RUNNING → its end, or PENDING for the next attempt. None: no longer the owner.
 
-    One round trip for a job: the same call frees the slot and picks what starts next in it. While the
-    database is away this waits for as long as the lease could hold; after that no worker owns the run.
-    `next_claim` says which of the jobs that it sends the same call may claim for this process.
+    One round trip, unless a handler has something to do: the same call frees the slot and picks what starts
+    next in it. While the database is away this waits for as long as the lease could hold; after that no
+    worker owns the run. `next_claim` says which of the runs that are next the same call may claim for this
+    process.
     """
     delay = timedelta(milliseconds=delay_ms) if delay_ms is not None else None
     texts = (failure_type, call.storable_text(error), call.storable_text(traceback, tracebacks.MAX_BYTES))
     values = (execution, fence, outcome, result, *texts, delay, settings.DURE_MAX_CRASHES)
-    if trigger in end_handlers or connection.in_atomic_block:
-        return _settle(execution, trigger, lambda: call.function("dure_finish", *values, None), result, extra)
     text = None if next_claim is None else call.as_json(next_claim.values())
-    return _settle(
-        execution, trigger, lambda: call.procedure("dure_finish_and_commit", *values, text, None)[0]
-    )
+    handler = end_handlers.get(trigger)
+    unless = _success_condition(trigger, outcome, source)
+    if connection.in_atomic_block or (handler is not None and unless is None):
+        return _settle(execution, handler, lambda: call.function("dure_finish", *values, None), result, extra)
+    if trigger in TRIGGERS_OF_JOBS:
+        return _settle(
+            execution, None, lambda: call.procedure("dure_finish_and_commit", *values, text, None)[0]
+        )
+    settlement = _settle(execution, None, lambda: call.function("dure_finish", *values, text, unless=unless))
+    if settlement is None and unless is not None:
+        return _settle(execution, handler, lambda: call.function("dure_finish", *values, None), result, extra)
+    return settlement
 
 
 def mark_lost(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Settlement | None:
@@ -145,7 +157,8 @@ def _mark_lost(
     execution: str, fence: int, trigger: str, expired: bool, error: str, max_crashes: int | None
 ) -> Settlement | None:
     values = (execution, fence, expired, call.storable_text(error), max_crashes)
-    settlement = _settle(execution, trigger, lambda: call.function("dure_mark_lost", *values))
+    handler = end_handlers.get(trigger)
+    settlement = _settle(execution, handler, lambda: call.function("dure_mark_lost", *values))
     if settlement is not None and settlement.state == ExecutionStatus.CANCELLED:
         # The process that would have called the Task's on_cancel is dead.
         publish.send_control(RUN_ON_CANCEL, execution)
@@ -171,22 +184,31 @@ def finish_timed_out(execution: str, fence: int, *, trigger: str) -> Settlement 
     )
 
 
-def on_end(trigger: str, handler: EndHandler) -> None:
+def on_end(trigger: str, handler: EndHandler, success_condition: str = "") -> None:
     """Call `handler` in the transaction in which an attempt of an Execution of this trigger ends: what
     belongs to the Execution's cause changes together with it, or not at all.
+
+    `success_condition` is a condition in SQL about the id of the cause. Without it the handler has nothing to
+    do with a success, which is a single statement then.
     """
     end_handlers[trigger] = handler
+    if success_condition:
+        success_conditions[trigger] = success_condition
+
+
+def _success_condition(trigger: str, outcome: str, source: str) -> tuple[str, UUID] | None:
+    condition, cause = success_conditions.get(trigger), parse_uuid(source)
+    return (condition, cause) if outcome == Outcome.SUCCESS and condition and cause else None
 
 
 def _settle(
     execution: str,
-    trigger: str,
+    handler: EndHandler | None,
     settle: Callable[[], dict[str, Any] | None],
     result: str | None = None,
     extra: object = None,
 ) -> Settlement | None:
-    """Settle, call the handler of this trigger, and register what follows the commit."""
-    handler = end_handlers.get(trigger)
+    """Settle, call the handler, and register what follows the commit."""
 
     def settle_and_handle() -> Settlement | None:
         answer = settle()

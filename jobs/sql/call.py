@@ -23,12 +23,18 @@ T = TypeVar("T")
 LONGEST_TEXT = 20_000
 
 
+def function(name: str, *args: Any, unless: tuple[str, Any] | None = None) -> Any:
+    """The JSON that a function answers, or None.
 
-def function(name: str, *args: Any) -> Any:
-    """The JSON that a function answers, or None."""
+    `unless` is a condition and its argument: while it holds, the function is not called.
+    """
     placeholders = ", ".join(["%s"] * len(args))
+    expression = f"{name}({placeholders})"
+    if unless is not None:
+        expression = f"CASE WHEN NOT ({unless[0]}) THEN {expression} END"
+        args = (unless[1], *args)
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {name}({placeholders})", args)
+        cursor.execute(f"SELECT {expression}", args)
         row = cursor.fetchone()
     return json.loads(row[0]) if row and row[0] is not None else None
 

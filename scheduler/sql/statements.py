@@ -38,6 +38,13 @@ MARK_FAILING = """
     RETURNING id, name, task_id, owner_id, notify_office_id, consecutive_failures, consecutive_missed,
               failing_since
 """
+# finish: whether RESET_FAILURES has something to do with a success.
+HAS_FAILURES = """
+    EXISTS (
+        SELECT 1 FROM schedules
+        WHERE id = %s AND (consecutive_failures > 0 OR consecutive_missed > 0 OR failing_since IS NOT NULL)
+    )
+"""
 # failing: a run of a schedule succeeded. The last column is empty unless it notified before.
 RESET_FAILURES = """
     WITH before AS (
