@@ -1,5 +1,6 @@
 """cancel, retry, reprioritise: what people decide, and the events that record it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -31,7 +32,9 @@ def cancel_execution(execution: UUID | str) -> str | None:
         rows = call.rows(statements.CANCEL_EXECUTION, [execution])
         if not rows:
             return None
-        status, trigger, source = rows[0]
+        status, trigger, source, wakes = rows[0]
+        if wakes:
+            transaction.on_commit(lambda: _wake_exclusive(execution), robust=True)
         if status == ExecutionStatus.CANCELLED:
             handler = end_handlers.get(trigger)
             if handler is not None:
@@ -39,6 +42,15 @@ def cancel_execution(execution: UUID | str) -> str | None:
         else:
             Effects(stop=[str(execution)]).on_commit()
     return str(status)
+
+
+def _wake_exclusive(execution: UUID | str) -> None:
+    """Send the run that waits for the end of this exclusive one.
+
+    In a transaction of its own: a claim takes the lock of exclusive runs before that of its row.
+    """
+    for (sends,) in call.rows(statements.WAKE_EXCLUSIVE, [execution]):
+        Effects.read({"send": json.loads(sends)}).on_commit()
 
 
 def retry(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> RetryResult:

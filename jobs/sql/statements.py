@@ -262,7 +262,8 @@ ENDED_PARTS = """
       AND (p.status = 'done' OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled')))
 """
 
-# cancel_execution: PENDING → CANCELLED; a RUNNING one receives a stop request.
+# cancel_execution: PENDING → CANCELLED; a RUNNING one receives a stop request. The last column says whether
+# it was an exclusive run that had been sent: others may wait for its end.
 CANCEL_EXECUTION = """
     UPDATE job_executions
     SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
@@ -271,8 +272,10 @@ CANCEL_EXECUTION = """
         failure_type = CASE WHEN status = 'PENDING' THEN 'cancelled' ELSE failure_type END,
         due_at = NULL
     WHERE id = %s AND job_id IS NULL AND status IN ('PENDING', 'RUNNING')
-    RETURNING status, trigger, source
+    RETURNING status, trigger, source,
+              status = 'CANCELLED' AND exclusive_for <> '' AND dispatched_at IS NOT NULL
 """
+WAKE_EXCLUSIVE = "SELECT dure_wake_exclusive(e, clock_timestamp()) FROM job_executions e WHERE e.id = %s"
 
 # reprioritise: of what has not ended; the order of ready jobs follows at once.
 SET_PRIORITY = """

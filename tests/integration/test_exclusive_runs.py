@@ -7,6 +7,7 @@ from jobs import lifecycle
 from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.sql import call
+from jobs.states import ExecutionStatus
 from scheduler import manual_runs
 from scheduler.models import Occurrence
 from scheduler.schedules.catchup import MANUAL_RUNNING, OTHER_SCHEDULE_RUNNING
@@ -84,6 +85,20 @@ def test_every_end_of_an_attempt_wakes_the_next(end):
     else:
         settlement = run.fail(delay_ms=60_000 if end == "retry" else None)
     assert [send.execution for send in settlement.effects.send] == [str(second)]
+
+
+def test_a_cancel_of_the_run_that_was_woken_wakes_the_next():
+    run, (second, third) = two_waiting()
+    run.finish()
+    assert lifecycle.cancel_execution(second) == ExecutionStatus.CANCELLED
+    assert claim_run(third, dispatch=2) is not None
+
+
+def test_a_cancel_of_a_run_that_waits_wakes_nobody():
+    run, (second, third) = two_waiting()
+    lifecycle.cancel_execution(second)
+    assert Execution.objects.get(pk=third).dispatched_at is None
+    assert [send.execution for send in run.finish().effects.send] == [str(third)]
 
 
 def test_a_lost_run_without_a_job_starts_again_first():
