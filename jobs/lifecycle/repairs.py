@@ -4,7 +4,7 @@ import logging
 
 from django.conf import settings
 
-from jobs import joins
+from jobs import joins, publish
 from jobs.lifecycle.dispatch import send_rows
 from jobs.lifecycle.runs import mark_lost
 from jobs.sql import call, statements
@@ -25,7 +25,12 @@ def rescue(limit: int = 1_000) -> int:
 
 def republish(*, everything: bool = False, limit: int = 5_000) -> int:
     """Republish unclaimed messages; if Redis has lost its data, all of them."""
-    values = {"all": everything, "after": settings.DURE_REPUBLISH_SECONDS, "limit": limit}
+    values = {
+        "all": everything,
+        "after": settings.DURE_REPUBLISH_SECONDS,
+        "level": publish.FAIR,
+        "limit": limit,
+    }
     stale = call.rows(statements.REPUBLISH, values)
     send_rows(stale)
     return len(stale)

@@ -147,7 +147,8 @@ EXPIRED_LEASES = """
     WHERE status = 'RUNNING' AND locked_until < now() ORDER BY locked_until LIMIT %s
 """
 
-# republish: PENDING, sent and not claimed; each time after twice as long.
+# republish: PENDING, sent and not claimed; each time after twice as long. Many may be sent again at a time,
+# and a run that was lost must not wait behind them.
 REPUBLISH = """
     WITH stale AS (
         SELECT id FROM job_executions
@@ -161,7 +162,11 @@ REPUBLISH = """
     )
     UPDATE job_executions e SET sent_at = clock_timestamp(), sent_count = e.sent_count + 1
     FROM stale WHERE e.id = stale.id
-    RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count
+    RETURNING e.id, e.dispatch, e.role, e.task_id,
+              CASE
+                  WHEN e.crash_count > 0 OR (SELECT urgent FROM job_queue WHERE id = e.job_id) THEN 0
+                  ELSE %(level)s
+              END, e.retry_count
 """
 
 # mark_unsent: messages that the broker did not accept are due for the next republish.

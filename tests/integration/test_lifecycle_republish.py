@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs import lifecycle
+from jobs import lifecycle, publish
 from jobs.effects import Effects
 from jobs.models import Execution
 from jobs.publish import Send
@@ -35,9 +35,22 @@ def test_an_unclaimed_message_is_republished_with_the_same_dispatch(sent):
     sent.clear()
     sent_ago(11)
     assert lifecycle.republish() == 1
-    assert sent == [Send(str(job.execution_id), 1, "QA", "demo.sum", 0, 0)]
+    assert sent == [Send(str(job.execution_id), 1, "QA", "demo.sum", publish.FAIR, 0)]
     assert fresh(job).execution.sent_count == 2
     assert lifecycle.republish() == 0
+
+
+def test_urgent_jobs_and_lost_runs_are_republished_ahead_of_others(sent):
+    office = an_office()
+    lost, urgent = a_job(office), a_job(office, urgent=True)
+    running(lost).lose()
+    sent.clear()
+    sent_ago(11)
+    assert lifecycle.republish() == 2
+    assert {send.execution: send.level for send in sent} == {
+        str(lost.execution_id): 0,
+        str(urgent.execution_id): 0,
+    }
 
 
 def republished_after(seconds: float) -> None:
