@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from jobs import activity
-from jobs.models import IdempotentAnswer, Office
+from jobs.models import IdempotentAnswer
 from jobs.notifications import creation
 from jobs.sql import call, retention
 from jobs.states import JOB_ENDED
@@ -36,8 +36,7 @@ def steps(before: datetime, now: datetime, batch: int) -> list[Step]:
         delete_by("executions", retention.DELETE_EXECUTIONS, values),
         *(
             delete_by("jobs", retention.DELETE_JOBS, {**values, "office": office, "status": status})
-            for office in Office.objects.values_list("id", flat=True)
-            for status in JOB_ENDED
+            for office, status in call.rows(retention.OLD_JOBS, {**values, "statuses": list(JOB_ENDED)})
         ),
         delete_by("batches", retention.DELETE_BATCHES, values),
         ("notices", lambda: creation.delete_old(before, batch)),

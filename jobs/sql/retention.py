@@ -1,5 +1,15 @@
 """Deletes what ended long ago. Each statement takes one bounded batch, and says how many rows it was."""
 
+# The offices and states with old jobs, by the index jobs_ended.
+OLD_JOBS = """
+    SELECT o.id, s.status FROM offices o CROSS JOIN unnest(%(statuses)s) AS s (status)
+    CROSS JOIN LATERAL (
+        SELECT 1 FROM job_queue
+        WHERE office_id = o.id AND status = s.status AND completed_at < %(before)s
+        ORDER BY completed_at LIMIT 1
+    ) AS old
+"""
+
 # Ended jobs of one office and state, by the index jobs_ended; not those that another job waits for.
 DELETE_JOBS = """
     WITH old AS (

@@ -105,6 +105,19 @@ def test_retention_deletes_everything_batch_by_batch():
     assert retention.delete_old(timezone.now(), batch=2).deleted["jobs"] == 5
 
 
+def test_only_offices_with_old_jobs_cost_a_statement():
+    done(submitted(an_office(), {})[0])
+    age(31)
+    for number in range(9):
+        done(submitted(an_office(name=str(number)), {})[0])
+
+    now = timezone.now()
+    steps = engine.steps(now - timedelta(days=30), now, 100)
+
+    (delete,) = [delete for kind, delete in steps if kind == "jobs"]
+    assert delete() == 1
+
+
 def test_many_rows_of_one_kind_do_not_keep_those_of_another():
     rows, turns = {"many": 5, "few": 1}, []
 
