@@ -31,8 +31,11 @@ _rest = b""
 
 @signals.worker_init.connect(weak=False)  # type: ignore[untyped-decorator]
 def open_pipe(**_: Any) -> None:
-    """Before the pool starts."""
-    global _reads, _writes
+    """Before the pool starts. The memory is of this worker alone: it may be forked from a process that others
+    are forked from too.
+    """
+    global _reads, _writes, _stopped  # noqa: PLW0603 (one for the process)
+    _stopped = mmap.mmap(-1, 1)
     _reads, _writes = os.pipe()
     os.set_blocking(_reads, False)
     os.set_blocking(_writes, False)
