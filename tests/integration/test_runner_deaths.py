@@ -26,6 +26,7 @@ from tests.engine_workers import (
 )
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh, submitted
+from tests.task_events import task_events
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -134,6 +135,16 @@ def test_a_stopping_worker_finishes_its_runs_and_deregisters(worker, path, tmp_p
         assert len(lines(path)) == 2 * SLOTS, "none was started twice"
         assert leaving.process.popen.wait(60) == 0
         assert not Worker.objects.filter(name="leaving@test").exists()
+
+
+def test_the_events_of_the_last_run_of_a_stopping_worker_are_sent(transactional_db, tmp_path):
+    with start(tmp_path, name="leaving", control=False) as leaving, task_events("leaving@test") as events:
+        job = submit_task("try.echo", args={})
+        eventually(lambda: fresh(job).status == JobStatus.DONE, pause=0.001, what="the end of the job")
+        leaving.process.signal(signal.SIGTERM)
+        assert leaving.process.wait() == 0
+        kinds = ["task-received", "task-started", "task-succeeded"]
+        eventually(lambda: [kind for kind, _ in events] == kinds, 10, what=f"its events, and not {events}")
 
 
 def test_a_worker_that_may_not_wait_releases_its_runs_without_a_crash(worker, path, tmp_path):
