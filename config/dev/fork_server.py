@@ -1,8 +1,9 @@
-"""A process that has imported the code once, and forks the programs of `make dev`. Run by path.
+"""A process that has imported the code once, and forks the programs of `make up`. Run by path.
 
-Importing is most of what a program does at its start, and it is the same in each. After a saved change a new
-process of this kind imports the new code, and the programs are forked from it. Until then it waits, with the
-packages that no change concerns imported already: it must not import anything of the checkout before.
+Importing is most of what a program does at its start, and it is the same in each. In `make dev` a new process
+of this kind imports the new code after a saved change, and the programs are forked from it. Until then it
+waits, with the packages that no change concerns imported already: it must not import anything of the checkout
+before.
 
 It reads lines of JSON from a socket, and answers each with one; it also writes the ends of its children.
 """
@@ -127,6 +128,8 @@ class Server:
             import config.celery
 
             config.celery.app.finalize()
+            # The Tasks, except those of DURE_WORKER_MODULES, which workers alone import.
+            config.celery.app.loader.import_default_modules()
         except BaseException:
             return {"error": traceback.format_exc()}
         gc.collect()

@@ -22,7 +22,7 @@ from config.dev.procfile import Program
 SCRIPT = CHECKOUT / "config" / "dev" / "fork_server.py"
 # What the process can run, written such that the shell makes nothing but a list of arguments of it.
 RUNNABLE = re.compile(r"(celery|python)\s[^;|&<>()`\n]*")
-START_SECONDS = 10.0
+START_SECONDS = 60.0
 
 
 class ForkServer:
@@ -62,14 +62,14 @@ class ForkServer:
     def can_start(self, program: Program) -> bool:
         return self.is_loaded is True and RUNNABLE.fullmatch(program.command) is not None
 
-    def start(self, program: Program, log: Path) -> "Fork":
-        self._send(do="start", arguments=self._arguments(program), log=str(log))
+    def start(self, arguments: list[str], log: Path) -> "Fork":
+        self._send(do="start", arguments=arguments, log=str(log))
         deadline = time.monotonic() + START_SECONDS
         while not self.started and not self.process.has_ended() and time.monotonic() < deadline:
             select.select([self.connection], [], [], max(0.0, deadline - time.monotonic()))
             self.read()
         if not self.started:
-            raise OSError(f"{program.name} could not be started: see {self.process.log}")
+            raise OSError(f"{arguments[0]} could not be started: see {self.process.log}")
         pid = self.started.pop()
         self.living.add(pid)
         return Fork(self, pid)
@@ -114,14 +114,6 @@ class ForkServer:
         except OSError:
             self.is_loaded = False
 
-    def _arguments(self, program: Program) -> list[str]:
-        """As the shell understands the command."""
-        loop = f'for each in {program.command}; do printf "%s\\0" "$each"; done'
-        done = subprocess.run(
-            ["/bin/sh", "-c", loop], env=dict(self.environment), cwd=CHECKOUT, capture_output=True, check=True
-        )
-        return done.stdout.decode().split("\0")[:-1]
-
 
 class Fork:
     """A program that was started by a fork, as Popen presents one that was executed."""
@@ -147,7 +139,16 @@ class ForkedProgram:
     program: Program
 
     def start(self, _home: Home, log: Path) -> Fork:
-        return self.fork_server.start(self.program, log)
+        return self.fork_server.start(self._arguments(), log)
+
+    def _arguments(self) -> list[str]:
+        """As the shell understands the command."""
+        loop = f'for each in {self.program.command}; do printf "%s\\0" "$each"; done'
+        environment = dict(self.fork_server.environment)
+        done = subprocess.run(
+            ["/bin/sh", "-c", loop], env=environment, cwd=CHECKOUT, capture_output=True, check=True
+        )
+        return done.stdout.decode().split("\0")[:-1]
 
 
 class ForkServers:

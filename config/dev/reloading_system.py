@@ -3,10 +3,9 @@
 import time
 from pathlib import Path
 
-from config.dev.forks import ForkedProgram, ForkServers
 from config.dev.home import Home
 from config.dev.options import CHECKOUT, Options
-from config.dev.process import Process, Startable, raise_if_interrupted, stop, wait_until
+from config.dev.process import Process, raise_if_interrupted, stop
 from config.dev.procfile import Program
 from config.dev.screen import report
 from config.dev.source_watcher import SourceWatcher, source_folders
@@ -17,13 +16,10 @@ QUIET_SECONDS = 3.0
 
 
 class ReloadingSystem(System):
-    """Its programs are forked from a process that has imported the code."""
-
     def __init__(self, home: Home, options: Options, programs: list[Program]) -> None:
         super().__init__(home, options, programs)
         # Before the programs read their files.
         self.watcher = SourceWatcher(source_folders(CHECKOUT, options.python_path))
-        self.fork_servers: ForkServers | None = None
         self.restarted_at = 0.0
 
     def watch(self) -> None:
@@ -85,28 +81,15 @@ class ReloadingSystem(System):
         return [program for program in self.programs if program.is_own or program.node]
 
     def _import_code(self) -> None:
-        if self.fork_servers is None:
-            self.fork_servers = ForkServers(self.home, self.environment)
-        else:
-            self.fork_servers.replace()
-        if self.options.shows_logs:  # what modules print when they are imported
-            self.screen.follow(self.fork_servers.current.process)
+        """A single program, too, starts sooner after a change where all the rest is imported already."""
+        self._start_fork_servers()
 
     def _has_imported_code(self) -> bool:
         return self.fork_servers is not None and self.fork_servers.current.has_answered()
 
-    def _forget_code(self) -> None:
+    def stop(self) -> list[str]:
         self.watcher.stop()
-        if self.fork_servers:
-            self.fork_servers.close()
-
-    def _startable(self, program: Program) -> Startable:
-        if self.fork_servers:
-            fork_server = self.fork_servers.current
-            wait_until(fork_server.has_answered, pause=0.005)
-            if fork_server.can_start(program):
-                return ForkedProgram(fork_server, program)
-        return super()._startable(program)
+        return super().stop()
 
 
 def _urgency(program: Program) -> int:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from config.dev import CannotStart, Servers, credentials, readiness, running_servers
 from config.dev import options as preflight
+from config.dev.forks import ForkedProgram, ForkServers
 from config.dev.home import Home
 from config.dev.options import CHECKOUT, Options
 from config.dev.process import Command, Process, Startable, raise_if_interrupted, stop, wait_until
@@ -38,7 +39,7 @@ class Ended(Exception):
 
 
 class System:
-    """The servers and programs of a home."""
+    """The servers and programs of a home. Programs are forked from a process that has imported the code."""
 
     def __init__(self, home: Home, options: Options, programs: list[Program]) -> None:
         self.home = home
@@ -48,6 +49,7 @@ class System:
         self.processes: list[Process] = []
         self.screen = Screen([program.name for program in programs])
         self.environment: dict[str, str] = {}
+        self.fork_servers: ForkServers | None = None
 
     def start(self, release: Program | None) -> None:
         steps = Steps()
@@ -103,12 +105,24 @@ class System:
             time.sleep(TICK_SECONDS)
 
     def _import_code(self) -> None:
-        """Called once the environment of the programs is known."""
+        """Called once the environment of the programs is known. A single worker imports the code itself."""
+        if len([program for program in self.programs if program.node]) > 1:
+            self._start_fork_servers()
 
-    def _forget_code(self) -> None:
-        """Called when the programs have stopped."""
+    def _start_fork_servers(self) -> None:
+        if self.fork_servers is None:
+            self.fork_servers = ForkServers(self.home, self.environment)
+        else:
+            self.fork_servers.replace()
+        if self.options.shows_logs:  # what modules print when they are imported
+            self.screen.follow(self.fork_servers.current.process)
 
     def _startable(self, program: Program) -> Startable:
+        if self.fork_servers:
+            fork_server = self.fork_servers.current
+            wait_until(fork_server.has_answered, pause=0.005)
+            if fork_server.can_start(program):
+                return ForkedProgram(fork_server, program)
         return Command(arguments=program.arguments, env=self.environment, cwd=CHECKOUT)
 
     def _start_programs(self, programs: list[Program]) -> None:
@@ -123,7 +137,8 @@ class System:
         """Stops the programs, then their servers; returns the names of what had to be killed."""
         killed = stop(self.processes, self._show_and_sleep)
         self.screen.show()
-        self._forget_code()
+        if self.fork_servers:
+            self.fork_servers.close()
         for server in reversed(self.servers):
             killed += stop([server])
         self.home.close()

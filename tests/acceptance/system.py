@@ -143,19 +143,20 @@ class System:
         login = base64.b64encode(f"{flower['user']}:{flower['password']}".encode()).decode()
         return Client(flower["url"], f"Basic {login}" if signed_in else "")
 
-    def processes(self) -> dict[int, str]:
-        """The processes that have its home on their command line or in their environment."""
-        commands = {}
+    def processes(self) -> dict[int, tuple[str, str]]:
+        """The name and the command line of each process that has its home there or in its environment."""
+        processes = {}
         for process in psutil.process_iter():
             try:
                 command, environment = " ".join(process.cmdline()), process.environ()
+                name = process.name()
             except psutil.Error:
                 continue
             if process.pid != os.getpid() and (
                 str(self.home) in command or environment.get("DURE_HOME") == str(self.home)
             ):
-                commands[process.pid] = command
-        return commands
+                processes[process.pid] = (name, command)
+        return processes
 
 
 def _make_database(url: str) -> None:

@@ -153,9 +153,9 @@ def test_a_cancel_shows_at_once_in_another_window(window, event_log_file):
 
 
 @contextmanager
-def frozen(stack: System, command: str) -> Iterator[None]:
+def frozen(stack: System, program: str) -> Iterator[None]:
     """A suspended process of the system."""
-    (pid,) = [pid for pid, line in stack.processes().items() if command in line]
+    (pid,) = [pid for pid, (name, _) in stack.processes().items() if name == program]
     psutil.Process(pid).suspend()
     try:
         yield
@@ -166,7 +166,7 @@ def frozen(stack: System, command: str) -> Iterator[None]:
 def test_the_page_shows_that_the_listener_is_down(stack, window, event_log_file):
     page = window().sign_in("alice")
     upload(page, event_log_file(1))
-    with frozen(stack, "manage.py listen"):
+    with frozen(stack, "listener"):
         start_export(page, "thumbnail")
         page.locator("#exports", has_text="Waiting to be sent: Redis or the listener is down.").wait_for()
     wait_for_state(page, "Succeeded")

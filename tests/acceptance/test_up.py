@@ -95,7 +95,7 @@ def test_no_secret_is_in_a_log_or_on_a_command_line(stack, office):
     secrets = known_secrets(stack) | use_secrets(stack, office)
     assert len(secrets) > 14
     texts = {log.name: log.read_text(errors="replace") for log in (stack.home / "logs").iterdir()}
-    texts |= {str(pid): command for pid, command in stack.processes().items()}
+    texts |= {str(pid): command for pid, (_, command) in stack.processes().items()}
     assert [(name, secret) for name, text in texts.items() for secret in secrets if secret in text] == []
 
 
