@@ -136,6 +136,17 @@ class Handler(ASGIHandler):
         file: IO[bytes] = receive.file
         return file
 
+    def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002 (Django passes it)
+        """Load it without async parts: none of our middleware and views needs one.
+
+        Django's own middleware alone would be async, and a request would go from the loop to its thread and
+        back four times.
+        """
+        super().load_middleware(is_async=False)
+
+    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
+        return await sync_to_async(self.get_response)(request)
+
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
         response: HttpResponseBase = await super().run_get_response(request)
         if isinstance(response, StreamingHttpResponse) and not response.is_async:

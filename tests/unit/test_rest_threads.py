@@ -4,8 +4,10 @@ import asyncio
 import threading
 
 import pytest
+from asgiref.sync import AsyncToSync
+from asgiref.testing import ApplicationCommunicator
 
-from config.handler import QUEUE_FACTOR, RequestRejected, ThreadPool
+from config.handler import QUEUE_FACTOR, Handler, RequestRejected, ThreadPool
 
 
 def test_a_thread_is_reused_only_when_idle():
@@ -63,3 +65,19 @@ def test_a_request_beyond_the_waiting_limit_is_rejected():
         assert threads.waiting == 0
 
     asyncio.run(scenario())
+
+
+def test_a_request_does_not_return_to_the_loop_before_its_answer(monkeypatch):
+    returned = []
+    monkeypatch.setattr(AsyncToSync, "__call__", lambda call, *_: returned.append(call.awaitable))
+    scope = {"type": "http", "method": "GET", "path": "/favicon.ico", "query_string": b""}
+
+    async def scenario() -> int:
+        client = ApplicationCommunicator(Handler(), scope | {"headers": [(b"host", b"localhost")]})
+        await client.send_input({"type": "http.request", "body": b""})
+        start = await client.receive_output(60)
+        await client.wait(60)
+        return int(start["status"])
+
+    assert asyncio.run(scenario()) == 302
+    assert returned == []
