@@ -2,6 +2,9 @@
 
 The verbs that delete a row keep it, and the verbs that restore it claim it, each in its own transaction. The
 row count of the claim decides between two who undo at once. What cannot come back as it was is refused.
+
+A webhook or a workflow, to which many rows belong, is only marked as deleted, on whatever surface.
+Retention deletes it after `MARKED`.
 """
 
 from collections.abc import Iterator
@@ -17,11 +20,16 @@ from jobs.models import Deletion
 from jobs.states import DeletedKind
 
 KEPT = timedelta(days=1)
+# Longer, so that an undo that begins in time finds everything.
+MARKED = KEPT + timedelta(hours=1)
 
 
-def record(kind: DeletedKind, row: models.Model, user: User, now: datetime) -> Deletion:
-    """Called in the transaction of the deletion, with the row as it was."""
-    return Deletion.objects.create(user=user, kind=kind, row=_pack(row), deleted_at=now)
+def record(
+    kind: DeletedKind, row: models.Model, user: User, now: datetime, *, is_marked: bool = False
+) -> Deletion:
+    """Called in the transaction of the deletion, with the row as it was. For a marked row the id suffices."""
+    packed = {"id": str(row.pk)} if is_marked else _pack(row)
+    return Deletion.objects.create(user=user, kind=kind, row=packed, deleted_at=now)
 
 
 @contextmanager
@@ -31,6 +39,8 @@ def claim(deletion: Deletion, now: datetime) -> Iterator[None]:
         with transaction.atomic():
             if not Deletion.objects.filter(pk=deletion.pk, undone_at=None).update(undone_at=now):
                 raise Conflict("undone_already")
+            if deletion.deleted_at < now - KEPT:
+                raise Conflict("cannot_undo")
             yield
             # Foreign keys are checked at the commit otherwise.
             connection.check_constraints()

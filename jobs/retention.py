@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from jobs import activity
+from jobs import activity, deletions
 from jobs.models import IdempotentAnswer
 from jobs.notifications import creation
 from jobs.sql import call, retention
@@ -31,6 +31,7 @@ class Pass:
 
 def steps(before: datetime, now: datetime, batch: int) -> list[Step]:
     values = {"before": before, "limit": batch}
+    marked = {"before": now - deletions.MARKED, "limit": batch}
     return [
         delete_by("events", retention.DELETE_EVENTS, values),
         delete_by("executions", retention.DELETE_EXECUTIONS, values),
@@ -40,6 +41,8 @@ def steps(before: datetime, now: datetime, batch: int) -> list[Step]:
         ),
         delete_by("batches", retention.DELETE_BATCHES, values),
         ("notices", lambda: creation.delete_old(before, batch)),
+        delete_by("notifications_of_deleted_webhooks", retention.DELETE_NOTIFICATIONS_OF_DELETED, marked),
+        delete_by("webhooks", retention.DELETE_WEBHOOKS, marked),
         ("activity", lambda: activity.delete_old(before, batch)),
         delete_by("offers", retention.DELETE_OFFERS, values),
         delete_by("entries", retention.DELETE_ENTRIES, values),

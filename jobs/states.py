@@ -171,6 +171,7 @@ class Act(models.TextChoices):
     WEBHOOK_CHANGED = "webhook_changed"
     WEBHOOK_ROTATED = "webhook_rotated"
     WEBHOOK_DELETED = "webhook_deleted"
+    WEBHOOK_RESTORED = "webhook_restored"
     SCHEDULES_PAUSED = "schedules_paused"
     SCHEDULES_RESUMED = "schedules_resumed"
     SCHEDULE_CREATED = "schedule_created"
@@ -190,6 +191,7 @@ class Act(models.TextChoices):
     WORKFLOW_PAUSED = "workflow_paused"
     WORKFLOW_ACTIVATED = "workflow_activated"
     WORKFLOW_DELETED = "workflow_deleted"
+    WORKFLOW_RESTORED = "workflow_restored"
     WORKFLOW_RUN = "workflow_run"
     WORKFLOW_RUN_RETRIED = "workflow_run_retried"
     WORKFLOW_RUN_CANCELLED = "workflow_run_cancelled"
@@ -223,6 +225,8 @@ class DeletedKind(models.TextChoices):
     SCHEDULE = "schedule"
     CALENDAR = "calendar"
     VIEW = "view"
+    WEBHOOK = "webhook"
+    WORKFLOW = "workflow"
 
 
 # The names of an Execution's states in the v1 contract of task runs: see docs/api.md.

@@ -1,8 +1,9 @@
 """Deletes rows that ended longer ago than DURE_RETENTION_DAYS, in batches.
 
 Those are the engine's rows (jobs, Executions, events, notifications, idempotency records), occurrences,
-deleted schedules without Executions, ended workflow runs, the step queues that runs have copied, minute
-statistics, and deletions that are too old to undo. It never deletes live rows.
+deleted schedules without Executions, ended workflow runs, the step queues that runs have copied and minute
+statistics; after a day also the deletions, which nobody can undo any more, and the webhooks and workflows
+that they marked. It never deletes live rows.
 """
 
 import logging
@@ -25,6 +26,8 @@ STATEMENTS = {
     "occurrences": statements.DELETE_OCCURRENCES,
     "schedules": statements.DELETE_SCHEDULES,
     "runs": statements.DELETE_RUNS,
+    "runs_of_deleted_workflows": statements.DELETE_RUNS_OF_DELETED,
+    "workflows": statements.DELETE_WORKFLOWS,
     "step_queues": DELETE_COPIES,
     "minutes": statements.DELETE_MINUTES,
     "minutes_of_roles": statements.DELETE_MINUTES_OF_ROLES,
@@ -33,7 +36,7 @@ STATEMENTS = {
 
 def delete_old(now: datetime, *, batch: int = BATCH) -> Pass:
     before = now - timedelta(days=settings.DURE_RETENTION_DAYS)
-    values = {"before": before, "limit": batch}
+    values = {"before": before, "marked_before": now - deletions.MARKED, "limit": batch}
     steps = [
         *retention.steps(before, now, batch),
         *(retention.delete_by(kind, statement, values) for kind, statement in STATEMENTS.items()),

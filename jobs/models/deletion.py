@@ -20,7 +20,7 @@ class ExistingRows(models.Manager[Row]):
 
 
 class Deletion(models.Model):
-    """A deleted row as it was; undo.py keeps and restores it."""
+    """A deleted row as it was, or the id of a marked one; deletions.py keeps and restores it."""
 
     id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(

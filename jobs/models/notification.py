@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from jobs.models.deletion import ExistingRows
 from jobs.models.office import Office
 from jobs.states import WebhookFormat
 
@@ -35,6 +36,11 @@ class Webhook(models.Model):
     disabled_reason = models.CharField(_("why disabled"), max_length=200, blank=True)
     # The receiver did not answer, or requested a pause: Dure sends it nothing before this time.
     paused_until = models.DateTimeField(_("paused until"), null=True, blank=True, editable=False)
+    # A deleted webhook receives nothing. Retention deletes it when nobody can undo the deletion any more.
+    deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True, editable=False)
+
+    objects = ExistingRows["Webhook"]()
+    with_deleted = models.Manager["Webhook"]()
 
     class Meta:
         db_table = "office_webhooks"

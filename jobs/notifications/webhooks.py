@@ -8,23 +8,25 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models import Min
 from django.utils import timezone
 
-from jobs import activity
+from jobs import activity, deletions
 from jobs.api_model import iso_time
 from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.http_client import Allowance, RequestRefused
 from jobs.http_client.target import Target, read_url
-from jobs.models import Notification, Office, Webhook
+from jobs.models import Deletion, Notification, Office, Webhook
 from jobs.notifications import signing
-from jobs.notifications.creation import DEFAULT_TYPES, events_drained
+from jobs.notifications.creation import DEFAULT_TYPES, database_time, events_drained
 from jobs.notifications.texts import TEST_TYPE
 from jobs.sql import call
 from jobs.sql import notifications as statements
-from jobs.states import CLIENT_EVENTS, Act, WebhookFormat
+from jobs.states import CLIENT_EVENTS, Act, DeletedKind, WebhookFormat
 
 MAX_WEBHOOKS = 20
 # After a rotation the previous secret also signs for this long.
@@ -44,8 +46,7 @@ def add(
     check_url(url)
     types = check_event_types(DEFAULT_TYPES if event_types is None else event_types)
     with events_drained(office.pk):
-        if Webhook.objects.filter(office=office).count() >= MAX_WEBHOOKS:
-            raise Conflict("too_many_webhooks", limit=MAX_WEBHOOKS)
+        _check_count(office.pk)
         webhook = Webhook.objects.create(
             office=office,
             url=url,
@@ -121,12 +122,42 @@ def rotate(webhook: Webhook, now: datetime, *, actor: str = "") -> str:
     return secret
 
 
-def remove(webhook: Webhook, *, actor: str = "") -> None:
+def remove(
+    webhook: Webhook, *, actor: str = "", undo_for: User | None = None, now: datetime | None = None
+) -> Deletion | None:
+    """Delete a webhook with its notifications. Of several deletions at once only the first has an effect.
+
+    `undo_for` may restore it.
+    """
     with events_drained(webhook.office_id):
-        _, deleted = Webhook.objects.filter(pk=webhook.pk).delete()
+        now = database_time(now)
+        if not Webhook.objects.filter(pk=webhook.pk).update(deleted_at=now):
+            return None
+        call.change(statements.HOLD_BACK_WAITING, {"webhook": webhook.pk, "now": now})
         _update_has_webhooks(webhook)
-        if deleted.get(Webhook._meta.label):
-            activity.record(Act.WEBHOOK_DELETED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
+        activity.record(Act.WEBHOOK_DELETED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
+        if undo_for is None:
+            return None
+        return deletions.record(DeletedKind.WEBHOOK, webhook, undo_for, now, is_marked=True)
+
+
+def restore(deletion: Deletion, *, actor: str = "", now: datetime | None = None) -> Webhook:
+    """Undo a deletion. Events of the meantime are not sent; raises Conflict."""
+    webhook = Webhook.with_deleted.filter(pk=deletion.row["id"]).first()
+    if webhook is None:
+        raise Conflict("cannot_undo")
+    with events_drained(webhook.office_id):
+        now = database_time(now)
+        with deletions.claim(deletion, now):
+            _check_count(webhook.office_id)
+            deleted = Webhook.with_deleted.filter(pk=webhook.pk, deleted_at=deletion.deleted_at)
+            if not deleted.update(deleted_at=None):
+                raise Conflict("cannot_undo")
+            values = {"webhook": webhook.pk, "deleted_at": deletion.deleted_at, "now": now}
+            call.change(statements.RELEASE_HELD_BACK, values)
+            _update_has_webhooks(webhook)
+            activity.record(Act.WEBHOOK_RESTORED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
+    return webhook
 
 
 def send_again(notification: Notification) -> None:
@@ -189,6 +220,11 @@ def check_event_types(event_types: Sequence[str]) -> list[str]:
     if not event_types:
         raise Invalid(errors={"event_types": [ErrorText("no_event")]})
     return [event_type for event_type in CLIENT_EVENTS if event_type in event_types]
+
+
+def _check_count(office_id: UUID) -> None:
+    if Webhook.objects.filter(office=office_id).count() >= MAX_WEBHOOKS:
+        raise Conflict("too_many_webhooks", limit=MAX_WEBHOOKS)
 
 
 def _update(webhook: Webhook, fields: dict[str, object]) -> None:

@@ -20,7 +20,8 @@ from jobs.models import Notification, Office, Webhook
 from jobs.notifications import batches, creation
 from jobs.notifications import webhooks as verbs
 from jobs.pages.edit_form import EditForm
-from jobs.pages.permissions import actor_of, office_access
+from jobs.pages.permissions import actor_of, current_user, office_access
+from jobs.pages.undo import offer_undo
 from jobs.states import CLIENT_EVENTS, MemberRole, WebhookFormat
 
 MOST_DELIVERIES = 100
@@ -145,8 +146,8 @@ def delete(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespon
         return render(
             request, "jobs/webhook_delete.html", {"section": "offices", "office": office, "webhook": row}
         )
-    verbs.remove(row, actor=actor_of(request))
-    messages.success(request, _("Webhook deleted."))
+    deletion = verbs.remove(row, actor=actor_of(request), undo_for=current_user(request))
+    offer_undo(request, _("Webhook deleted."), deletion)
     return redirect("pages:webhooks", office_id)
 
 

@@ -84,10 +84,21 @@ DROP_WAITING = """
     WHERE webhook_id = %(webhook)s AND next_at IS NOT NULL
 """
 
-# add, change, disable, remove: written with the cursor locked, so that of two changes the later one counts.
+# remove, restore: what waits for a webhook is kept back with it, and waits again when the deletion is undone.
+HOLD_BACK_WAITING = """
+    UPDATE notifications SET gave_up_at = %(now)s, next_at = NULL
+    WHERE webhook_id = %(webhook)s AND next_at IS NOT NULL
+"""
+RELEASE_HELD_BACK = """
+    UPDATE notifications SET gave_up_at = NULL, next_at = %(now)s
+    WHERE webhook_id = %(webhook)s AND gave_up_at = %(deleted_at)s AND sent_at IS NULL
+"""
+
+# add, change, disable, remove, restore: written with the cursor locked, so that of two changes the later one
+# counts.
 UPDATE_HAS_WEBHOOKS = """
     UPDATE offices SET has_webhooks = EXISTS (
-        SELECT 1 FROM office_webhooks w WHERE w.office_id = offices.id AND w.enabled
+        SELECT 1 FROM office_webhooks w WHERE w.office_id = offices.id AND w.enabled AND w.deleted_at IS NULL
     )
     WHERE id = %(office)s
 """

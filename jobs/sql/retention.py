@@ -88,3 +88,17 @@ DELETE_ENTRIES = """
           )
         LIMIT %(limit)s)
 """
+
+# Deleted webhooks that nobody can restore any more, and before them their notifications.
+DELETE_NOTIFICATIONS_OF_DELETED = """
+    DELETE FROM notifications WHERE id IN (
+        SELECT n.id FROM notifications n JOIN office_webhooks w ON w.id = n.webhook_id
+        WHERE w.deleted_at < %(before)s LIMIT %(limit)s FOR UPDATE OF n SKIP LOCKED)
+"""
+DELETE_WEBHOOKS = """
+    DELETE FROM office_webhooks WHERE id IN (
+        SELECT w.id FROM office_webhooks w
+        WHERE w.deleted_at < %(before)s
+          AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.webhook_id = w.id)
+        LIMIT %(limit)s FOR UPDATE OF w SKIP LOCKED)
+"""

@@ -88,7 +88,8 @@ class WorkflowRunAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).select_related("workflow")
+        runs = super().get_queryset(request).filter(workflow__deleted_at=None)
+        return runs.select_related("workflow")
 
     def links(self, request: HttpRequest, row: WorkflowRun) -> list[Link]:
         if row.batch_id is None:
@@ -117,9 +118,12 @@ class WorkflowRunStartAdmin(ReadOnlyAdmin):
     ids = ("run",)
     fields = ("run", "number", STATE, "started_at", "ended_at", "error_message")
 
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).filter(run__workflow__deleted_at=None)
+
 
 def workflow_run_link(batch: Batch) -> Link | None:
-    run = WorkflowRun.objects.filter(batch=batch).first()
+    run = WorkflowRun.objects.filter(batch=batch, workflow__deleted_at=None).first()
     return Link(links.address(WorkflowRun, run.pk), _("Workflow run")) if run else None
 
 

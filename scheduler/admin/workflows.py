@@ -151,7 +151,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
             obj.pk, obj._state.adding = created.pk, False
 
     def delete_model(self, request: HttpRequest, obj: Workflow) -> None:
-        workflows.remove(obj.pk)
+        workflows.remove(obj.pk, now=database_now())
 
 
 def upcoming_times(config: ScheduleConfig, activated_at: datetime, now: datetime) -> list[datetime]:

@@ -136,5 +136,5 @@ class OneWorkflowView(WorkflowView):
     def delete(self, request: Request, workflow_id: UUID) -> Response:
         """Delete a workflow, with its runs. The jobs of a run in progress continue."""
         workflow_for(user_of(request), workflow_id, OPERATOR)
-        workflows.remove(workflow_id)
+        workflows.remove(workflow_id, now=database_now())
         return Response(status=204)

@@ -348,6 +348,7 @@ class Migration(migrations.Migration):
                 ('last_occurrence', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='last scheduled run at')),
                 ('created_at', models.DateTimeField(editable=False, verbose_name='created at')),
                 ('updated_at', models.DateTimeField(editable=False, verbose_name='updated at')),
+                ('deleted_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='deleted at')),
                 ('office', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='workflows', to='jobs.office', verbose_name='office')),
             ],
             options={
@@ -361,6 +362,7 @@ class Migration(migrations.Migration):
                 ],
                 'indexes': [
                     models.Index(condition=models.Q(('status', 'active')), fields=['id'], name='workflows_active'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='workflows_deleted'),
                 ],
             },
         ),

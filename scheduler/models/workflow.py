@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
 from jobs.models import Batch, Office
+from jobs.models.deletion import ExistingRows
 from scheduler.states import RUN_ENDED, RunStatus, WorkflowStatus
 
 
@@ -37,6 +38,12 @@ class Workflow(models.Model):
     last_occurrence = models.DateTimeField(_("last scheduled run at"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created at"), editable=False)
     updated_at = models.DateTimeField(_("updated at"), editable=False)
+    # A deleted workflow has no pending run. Its other runs stay as they are: nothing shows, ends or retries
+    # them. Retention deletes it with them when nobody can undo the deletion any more.
+    deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True, editable=False)
+
+    objects = ExistingRows["Workflow"]()
+    with_deleted = models.Manager["Workflow"]()
 
     class Meta:
         db_table = "workflows"
@@ -46,6 +53,10 @@ class Workflow(models.Model):
         indexes = [
             # schedule_all.
             models.Index(fields=["id"], name="workflows_active", condition=Q(status=WorkflowStatus.ACTIVE)),
+            # retention.
+            models.Index(
+                fields=["deleted_at"], name="workflows_deleted", condition=Q(deleted_at__isnull=False)
+            ),
         ]
         constraints = [
             models.CheckConstraint(

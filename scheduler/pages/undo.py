@@ -12,14 +12,18 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
+from jobs.access import require_access
 from jobs.errors import Refused
-from jobs.models import Deletion
+from jobs.models import Deletion, Webhook
+from jobs.notifications import webhooks
 from jobs.pages.permissions import current_user
-from jobs.states import DeletedKind
+from jobs.states import DeletedKind, MemberRole
 from scheduler.clock import database_now
+from scheduler.models import Workflow
 from scheduler.runs import views
 from scheduler.schedules import calendars
 from scheduler.schedules import lifecycle as schedules
+from scheduler.workflows import lifecycle as workflows
 
 
 def _restore_schedule(deletion: Deletion) -> str:
@@ -37,10 +41,26 @@ def _restore_view(deletion: Deletion) -> str:
     return f"{reverse('scheduler:runs')}?{view.query}"
 
 
+def _restore_webhook(deletion: Deletion) -> str:
+    webhook = get_object_or_404(Webhook.with_deleted, pk=deletion.row["id"])
+    require_access(deletion.user, webhook.office_id, MemberRole.OWNER)
+    webhooks.restore(deletion, actor=deletion.user.get_username())
+    return reverse("pages:webhook", args=[webhook.office_id, webhook.id])
+
+
+def _restore_workflow(deletion: Deletion) -> str:
+    workflow = get_object_or_404(Workflow.with_deleted, pk=deletion.row["id"])
+    require_access(deletion.user, workflow.office_id, MemberRole.OPERATOR)
+    workflows.restore(deletion, now=database_now())
+    return reverse("scheduler:workflow", args=[workflow.id])
+
+
 KINDS: dict[str, tuple[Callable[[Deletion], str], str | Promise]] = {
     DeletedKind.SCHEDULE: (_restore_schedule, _("Schedule restored.")),
     DeletedKind.CALENDAR: (_restore_calendar, _("Calendar restored.")),
     DeletedKind.VIEW: (_restore_view, _("View restored.")),
+    DeletedKind.WEBHOOK: (_restore_webhook, _("Webhook restored.")),
+    DeletedKind.WORKFLOW: (_restore_workflow, _("Workflow restored.")),
 }
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Refused
 from jobs.pages.permissions import current_user
+from jobs.pages.undo import offer_undo
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
@@ -113,6 +114,6 @@ def delete(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
     if request.method != "POST":
         context = {"section": "workflows", "workflow": workflow}
         return render(request, "scheduler/workflow_delete.html", context)
-    workflows.remove(workflow.id)
-    messages.success(request, _("Workflow deleted. The jobs of a run in progress continue."))
+    deletion = workflows.remove(workflow.id, now=database_now(), undo_for=current_user(request))
+    offer_undo(request, _("Workflow deleted. The jobs of a run in progress continue."), deletion)
     return redirect("scheduler:workflows")

@@ -175,7 +175,7 @@ ENDED_SINCE = """
 
 # monitor: running runs of which no step has started yet.
 WAITING_RUNS = """
-    SELECT r.id FROM scheduled_jobs r
+    SELECT r.id FROM scheduled_jobs r JOIN workflows w ON w.id = r.workflow_id AND w.deleted_at IS NULL
     WHERE r.status = 'running' AND r.executed_at < %(before)s
       AND NOT EXISTS (SELECT 1 FROM job_queue j WHERE j.batch_id = r.batch_id AND j.started_at IS NOT NULL)
       AND NOT EXISTS (
@@ -196,10 +196,11 @@ RECENT_OCCURRENCE_COUNTS = """
     FROM schedule_occurrences WHERE decided_at > now() - interval '5 minutes' GROUP BY outcome
 """
 RUN_FIGURES = """
-    SELECT count(*) FILTER (WHERE status = 'pending'), count(*) FILTER (WHERE status = 'running'),
+    SELECT count(*) FILTER (WHERE r.status = 'pending'), count(*) FILTER (WHERE r.status = 'running'),
            coalesce(extract(epoch FROM now() - min(scheduled_time)
-               FILTER (WHERE status = 'pending')), 0)::float
-    FROM scheduled_jobs WHERE status IN ('pending', 'running')
+               FILTER (WHERE r.status = 'pending')), 0)::float
+    FROM scheduled_jobs r JOIN workflows w ON w.id = r.workflow_id AND w.deleted_at IS NULL
+    WHERE r.status IN ('pending', 'running')
 """
 EXPIRED_LEASES = """
     SELECT count(*), coalesce(extract(epoch FROM now() - min(locked_until)), 0)::float

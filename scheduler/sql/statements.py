@@ -121,7 +121,7 @@ LIVE_RUNS_OF_OWNERS = """
 # settle_runs: running runs that cannot progress, because each step has ended or waits for a failed one.
 # A pending step that waits for nothing, or for a time, will progress.
 SETTLED_RUNS = """
-    SELECT r.id FROM scheduled_jobs r
+    SELECT r.id FROM scheduled_jobs r JOIN workflows w ON w.id = r.workflow_id AND w.deleted_at IS NULL
     WHERE r.status = 'running' AND r.updated_at <= %(before)s AND (%(run)s::uuid IS NULL OR r.id = %(run)s)
       AND NOT EXISTS (
           SELECT 1 FROM job_queue j
@@ -140,6 +140,7 @@ LOCK_RUN = " FOR NO KEY UPDATE OF r SKIP LOCKED"
 # steps as single jobs.
 RETRIED_RUNS = """
     SELECT r.id FROM scheduled_jobs r JOIN job_batches b ON b.id = r.batch_id
+    JOIN workflows w ON w.id = r.workflow_id AND w.deleted_at IS NULL
     WHERE r.status IN ('failed', 'cancelled') AND b.ended_at > r.ended_at + interval '5 seconds'
       AND (%(run)s::uuid IS NULL OR r.id = %(run)s)
     ORDER BY r.ended_at LIMIT 100
@@ -201,6 +202,23 @@ DELETE_RUNS = """
         DELETE FROM workflow_run_history h USING old WHERE h.run_id = old.id
     )
     DELETE FROM scheduled_jobs r USING old WHERE r.id = old.id
+"""
+# Deleted workflows that nobody can restore any more, and before them their runs.
+DELETE_RUNS_OF_DELETED = """
+    WITH old AS (
+        SELECT r.id FROM scheduled_jobs r JOIN workflows w ON w.id = r.workflow_id
+        WHERE w.deleted_at < %(marked_before)s LIMIT %(limit)s FOR UPDATE OF r SKIP LOCKED
+    ), starts AS (
+        DELETE FROM workflow_run_history h USING old WHERE h.run_id = old.id
+    )
+    DELETE FROM scheduled_jobs r USING old WHERE r.id = old.id
+"""
+DELETE_WORKFLOWS = """
+    DELETE FROM workflows WHERE id IN (
+        SELECT w.id FROM workflows w
+        WHERE w.deleted_at < %(marked_before)s
+          AND NOT EXISTS (SELECT 1 FROM scheduled_jobs r WHERE r.workflow_id = w.id)
+        ORDER BY w.deleted_at LIMIT %(limit)s FOR UPDATE OF w SKIP LOCKED)
 """
 DELETE_MINUTES = "DELETE FROM execution_minutes WHERE minute < %(before)s AND %(limit)s > 0"
 DELETE_MINUTES_OF_ROLES = "DELETE FROM role_minutes WHERE minute < %(before)s AND %(limit)s > 0"

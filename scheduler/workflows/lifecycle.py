@@ -9,12 +9,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
-from jobs import activity
-from jobs.errors import Invalid
-from jobs.models import Office
-from jobs.states import Act
+from jobs import activity, deletions
+from jobs.errors import Conflict, Invalid
+from jobs.models import Deletion, Office
+from jobs.states import Act, DeletedKind
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import inputs, recurrence, steps
@@ -53,13 +54,33 @@ def change(workflow_id: UUID | str, values: dict[str, Any], *, now: datetime) ->
         return workflow
 
 
-def remove(workflow_id: UUID | str) -> None:
-    """Delete the workflow with its runs and their log. The jobs of a run in progress continue."""
+def remove(workflow_id: UUID | str, *, now: datetime, undo_for: User | None = None) -> Deletion | None:
+    """Delete the workflow with its runs and their log. The jobs of a run in progress continue.
+
+    Of several deletions at once only the first has an effect. `undo_for` may restore it.
+    """
     with transaction.atomic():
         workflow = Workflow.objects.select_for_update().filter(pk=workflow_id).first()
-        if workflow is not None:
-            workflow.delete()
-            _record(Act.WORKFLOW_DELETED, workflow)
+        if workflow is None:
+            return None
+        Workflow.objects.filter(pk=workflow.pk).update(deleted_at=now, updated_at=now)
+        WorkflowRun.objects.filter(workflow=workflow, status=RunStatus.PENDING).delete()
+        _record(Act.WORKFLOW_DELETED, workflow)
+        if undo_for is None:
+            return None
+        return deletions.record(DeletedKind.WORKFLOW, workflow, undo_for, now, is_marked=True)
+
+
+def restore(deletion: Deletion, *, now: datetime) -> Workflow:
+    """Undo a deletion, and schedule the next run; raises Conflict."""
+    with deletions.claim(deletion, now):
+        deleted = Workflow.with_deleted.filter(pk=deletion.row["id"], deleted_at=deletion.deleted_at)
+        if not deleted.update(deleted_at=None, updated_at=now):
+            raise Conflict("cannot_undo")
+        workflow = Workflow.objects.get(pk=deletion.row["id"])
+        schedule_next_run(workflow, now)
+        _record(Act.WORKFLOW_RESTORED, workflow)
+    return workflow
 
 
 def _record(act: Act, workflow: Workflow, **details: Any) -> None:

@@ -179,7 +179,7 @@ def _default_input(workflow: Workflow) -> dict[str, object] | None:
 
 def _lock(run_id: UUID | str) -> WorkflowRun:
     runs = WorkflowRun.objects.select_for_update(of=("self",)).select_related("workflow__office")
-    return runs.get(pk=run_id)
+    return runs.get(pk=run_id, workflow__deleted_at=None)
 
 
 def _retry_steps(run: WorkflowRun, actor: str, now: datetime) -> None:

@@ -11,10 +11,11 @@ from jobs.states import Act, DeletedKind, Surface
 from scheduler.models import Schedule
 from scheduler.schedules import calendars
 from scheduler.schedules import lifecycle as schedules
+from scheduler.workflows import lifecycle as workflows
 from tests.concurrency.threads import all_at_once
 from tests.factories import a_user, an_office
 from tests.integration import export_tools as tools
-from tests.schedule_factories import T0, a_schedule
+from tests.schedule_factories import T0, a_schedule, a_workflow
 
 pytestmark = pytest.mark.django_db(transaction=True)
 THREADS = 4
@@ -31,17 +32,20 @@ def rows_after(act: Act, delete) -> int:
     return Activity.objects.filter(act=act).count()
 
 
-def test_a_schedule_a_calendar_a_webhook_and_a_replay_are_deleted_once(settings, tmp_path):
+def test_a_schedule_a_calendar_a_webhook_a_workflow_and_a_replay_are_deleted_once(settings, tmp_path):
     tools.roots(settings, tmp_path)
     alice = a_user("alice")
     schedule = a_schedule(owner=alice)
     calendar = calendars.create({"name": "holidays"}, owner=alice, now=T0)
-    webhook = webhooks.add(an_office(alice), "https://example.com/hook")
+    office = an_office(alice)
+    webhook = webhooks.add(office, "https://example.com/hook")
+    workflow = a_workflow(office)
     replay = tools.replay_of(alice)
     deletions = {
         Act.SCHEDULE_DELETED: lambda: schedules.remove(schedule.id, now=T0),
         Act.CALENDAR_DELETED: lambda: calendars.remove(calendar.id, now=T0),
         Act.WEBHOOK_DELETED: lambda: webhooks.remove(webhook),
+        Act.WORKFLOW_DELETED: lambda: workflows.remove(workflow.id, now=T0),
         Act.REPLAY_DELETED: lambda: replays.delete(replay),
     }
     assert {act: rows_after(act, delete) for act, delete in deletions.items()} == dict.fromkeys(deletions, 1)

@@ -7,13 +7,14 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.db import IntegrityError, transaction
 
-from jobs import lifecycle
+from jobs import deletions, lifecycle
 from jobs.errors import Conflict, Invalid, Refused
 from jobs.models import Event, Job, Notification
 from jobs.notifications import webhooks
 from jobs.notifications.creation import create_from_events
 from jobs.sql import call
 from jobs.states import EventType, JobStatus, Outcome, Trigger
+from scheduler import retention
 from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun, WorkflowRunStart
 from scheduler.states import RunStatus
@@ -518,8 +519,13 @@ def test_a_live_run_cannot_be_resumed():
 def test_a_removed_workflow_takes_its_runs_along_and_leaves_the_jobs():
     workflow, run = started()
     batch = run.batch_id
-    workflows.remove(workflow.id)
+    workflows.remove(workflow.id, now=after(1))
+    assert Job.objects.filter(batch=batch).count() == 2
+    later = after(1) + deletions.MARKED
+    assert retention.delete_old(later).deleted["workflows"] == 0
+    assert retention.delete_old(later + timedelta(seconds=1)).deleted["workflows"] == 1
     assert not WorkflowRun.objects.exists()
+    assert not Workflow.with_deleted.exists()
     assert Job.objects.filter(batch=batch).count() == 2
 
 
