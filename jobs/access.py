@@ -5,7 +5,7 @@ office, a superuser an owner's.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -60,6 +60,13 @@ def offices_of(user: User) -> QuerySet[Office]:
         member_role=Subquery(memberships.filter(office=OuterRef("pk")).values("role")[:1])
     )
     return offices if role_of_staff(user) else offices.filter(pk__in=memberships.values("office_id"))
+
+
+def office_ids_of(user: User) -> QuerySet[Any, UUID]:
+    """The ids of the same offices."""
+    if role_of_staff(user):
+        return Office.objects.order_by().values_list("pk", flat=True)
+    return Membership.objects.filter(user=user).values_list("office_id", flat=True)
 
 
 def operated_offices(user: User) -> QuerySet[Office]:

@@ -7,14 +7,13 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.db.models.functions import Left
 
 from jobs.display import first_line
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, JobStatus
-from scheduler.access import executions_of
-from scheduler.monitor import WINDOW
+from scheduler.monitor import WINDOW, select_shown
 
 # The newest failures that are grouped.
 MOST_FAILURES = 2_000
@@ -78,15 +77,15 @@ def normalise(error: str) -> str:
     return VARIABLE.sub("…", first_line(error))[:LONGEST] if error.strip() else ""
 
 
-def recent_groups(user: User, now: datetime, most: int, worker: str = "") -> list[FailureGroup]:
+def recent_groups(executions: QuerySet[Execution], now: datetime, most: int) -> list[FailureGroup]:
     """The groups of the last day's failures: those that were not retried first, then the most frequent."""
-    failed = executions_of(user).filter(status=ExecutionStatus.FAILED, finished_at__gte=now - WINDOW)
-    failed = failed.filter(worker=worker) if worker else failed
+    failed = executions.filter(status=ExecutionStatus.FAILED, finished_at__gte=now - WINDOW)
     columns = "id", "failure_type", "task_id", "finished_at", Left("error", 4 * LONGEST)
     rows = failed.values_list(*columns, "job__status", "job__execution_id").order_by("-finished_at")
     groups = group(Failure(*row) for row in rows[:MOST_FAILURES])
     groups = sorted(groups, key=lambda entry: (not entry.unhandled, -entry.count))[:most]
-    last = Execution.objects.select_related("job").in_bulk([entry.newest.id for entry in groups])
+    newest = [entry.newest.id for entry in groups]
+    last = select_shown(Execution.objects.all()).in_bulk(newest) if newest else {}
     for entry in groups:
         entry.last = last.get(entry.newest.id)
     return [entry for entry in groups if entry.last is not None]

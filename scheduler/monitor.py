@@ -5,16 +5,17 @@ Executions cost nothing. Workflow runs and schedules are those that the user may
 throughput are those of the installation.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, QuerySet, TextField
+from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
-from jobs.access import offices_of
+from jobs.access import office_ids_of
 from jobs.models import Execution, Job, Office, PausedRole, Worker
 from jobs.queries import known_roles
 from jobs.queues import paused_roles, served_roles
@@ -23,7 +24,7 @@ from jobs.states import ExecutionStatus, JobStatus
 from scheduler import access
 from scheduler.models import Minute, Schedule, WorkflowRun
 from scheduler.sql import reports
-from scheduler.states import RUN_ENDED, RunStatus
+from scheduler.states import RunStatus
 
 LATE_AFTER = timedelta(seconds=60)
 WINDOW = timedelta(days=1)
@@ -34,6 +35,11 @@ RUNNING_LIMIT = 500
 MINUTES = 60
 # How long a worker is listed after its last heartbeat.
 WORKER_LISTED_FOR = timedelta(hours=1)
+SHOWN_OF_RUN = (
+    *("task_id", "role", "trigger", "source", "args", "office_id", "worker", "progress"),
+    *("dispatched_at", "attempt_started_at", "locked_until", "finished_at"),
+)
+SHOWN_OF_JOB = ("job__office_id", "job__ref")
 
 
 @dataclass(frozen=True)
@@ -73,30 +79,42 @@ class WaitingOffice:
     seconds: float
 
 
-def run_counts(user: User, now: datetime) -> Counts:
-    runs = access.runs_of(user).order_by().values_list("status").annotate(number=Count("id"))
-    live = dict(runs.exclude(status__in=RUN_ENDED))
-    ended = dict(runs.filter(ended_at__gte=now - WINDOW))
+def select_shown(executions: QuerySet[Execution]) -> QuerySet[Execution]:
+    """With what tables show of runs and of their jobs; the other columns, such as a result, may be large."""
+    return executions.select_related("job").only(*SHOWN_OF_RUN, *SHOWN_OF_JOB)
+
+
+def run_counts(runs: QuerySet[WorkflowRun], now: datetime) -> Counts:
+    # Each of these three has an index of its own.
+    recent = Q(status=RunStatus.PENDING) | Q(status=RunStatus.RUNNING) | Q(ended_at__gte=now - WINDOW)
+    counts = dict(runs.filter(recent).order_by().values_list("status").annotate(number=Count("*")))
     return Counts(
-        pending=live.get(RunStatus.PENDING, 0),
-        running=live.get(RunStatus.RUNNING, 0),
-        completed=ended.get(RunStatus.COMPLETED, 0),
-        failed=ended.get(RunStatus.FAILED, 0),
+        pending=counts.get(RunStatus.PENDING, 0),
+        running=counts.get(RunStatus.RUNNING, 0),
+        completed=counts.get(RunStatus.COMPLETED, 0),
+        failed=counts.get(RunStatus.FAILED, 0),
     )
 
 
 def execution_counts() -> Counts:
     """Executions of the whole installation."""
     pending, running = call.rows(reports.LIVE_EXECUTIONS)[0]
+    return Counts(pending, running, *ended_executions())
+
+
+def ended_executions() -> tuple[int, int]:
+    """How many Executions of the whole installation succeeded and failed within a day."""
     done, failed, since = call.rows(reports.COUNTED_MINUTES)[0]
     done_since, failed_since = call.rows(reports.ENDED_SINCE, {"since": since})[0]
-    return Counts(pending, running, done + done_since, failed + failed_since)
+    return done + done_since, failed + failed_since
 
 
-def late_runs(user: User, now: datetime) -> list[LateRun]:
-    """Workflow runs without a started step a minute after their time, latest first, with the reason."""
-    runs = access.runs_of(user)
-    overdue = pending_runs(user).filter(scheduled_time__lt=now - LATE_AFTER)[:LATE_LIMIT]
+def late_runs(runs: QuerySet[WorkflowRun], pending: Iterable[WorkflowRun], now: datetime) -> list[LateRun]:
+    """Those without a started step a minute after their time, latest first, with the reason.
+
+    `pending` are the first that are pending, in the order of their time.
+    """
+    overdue = [run for run in pending if run.scheduled_time < now - LATE_AFTER]
     not_started = _("It is due, but no scheduler has started it. Is beat running?")
     late = [LateRun(run, (now - run.scheduled_time).total_seconds(), not_started) for run in overdue]
     waiting = call.rows(reports.WAITING_RUNS, {"before": now - LATE_AFTER, "limit": LATE_LIMIT})
@@ -134,15 +152,17 @@ def limit_0(role: str) -> str:
 def offices_with_limit_0(user: User) -> QuerySet[Office]:
     """Offices that allow no jobs of some role."""
     limits = Cast("max_concurrent_by_role", TextField())
-    return offices_of(user).alias(limits=limits).filter(limits__regex=r": 0[,}]")[:OFFICES_WITH_LIMIT_0]
+    offices = Office.objects.filter(pk__in=office_ids_of(user)).alias(limits=limits)
+    return offices.filter(limits__regex=r": 0[,}]")[:OFFICES_WITH_LIMIT_0]
 
 
-def pending_runs(user: User) -> QuerySet[WorkflowRun]:
-    return access.runs_of(user).filter(status=RunStatus.PENDING).order_by("scheduled_time")
+def pending_runs(runs: QuerySet[WorkflowRun]) -> list[WorkflowRun]:
+    """The first that are pending, in the order of their time: those that are overdue, and the next ones."""
+    return list(runs.filter(status=RunStatus.PENDING).order_by("scheduled_time")[:LATE_LIMIT])
 
 
-def failed_runs(user: User) -> QuerySet[WorkflowRun]:
-    return access.runs_of(user).filter(status=RunStatus.FAILED).order_by("-ended_at")
+def failed_runs(runs: QuerySet[WorkflowRun]) -> QuerySet[WorkflowRun]:
+    return runs.filter(status=RunStatus.FAILED).order_by("-ended_at")
 
 
 def due_schedules(user: User) -> QuerySet[Schedule]:

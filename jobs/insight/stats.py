@@ -1,7 +1,6 @@
 """How many jobs an office has in each state: exact, and quick with a million ended jobs."""
 
 import time
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,13 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Count, Q
 from django.utils import timezone
 
-from jobs.models import Execution, Job
-from jobs.selection import in_states
+from jobs.models import Execution
 from jobs.sql import call, reports
-from jobs.states import JOB_ENDED, JOB_LIVE, JOB_WAITING, ExecutionStatus, JobStatus
+from jobs.states import JOB_ENDED, JobStatus
 
 RECENT = 1_000
 RECENT_OF_EACH = 200
@@ -94,35 +91,15 @@ class OfficeCounts:
     failed: int = 0
 
 
-_FIELDS = {
-    **dict.fromkeys((*JOB_WAITING, JobStatus.READY), "waiting"),
-    JobStatus.PROCESSING: "running",
-    JobStatus.DONE: "done",
-    JobStatus.FAILED: "failed",
-}
-
-
 def office_counts(offices: Collection[UUID], now: datetime | None = None) -> dict[UUID, OfficeCounts]:
     counts = {office: OfficeCounts() for office in offices}
-    since = (now or timezone.now()) - DAY
-    recent = Q(status__in=(JobStatus.DONE, JobStatus.FAILED), completed_at__gte=since)
-    for condition in (in_states(JOB_LIVE), recent):
-        jobs = Job.objects.filter(condition, office_id__in=list(offices)).order_by()
-        for office, status, number in jobs.values_list("office_id", "status").annotate(number=Count("*")):
-            field = _FIELDS[JobStatus(status)]
-            setattr(counts[office], field, getattr(counts[office], field) + number)
-    # A job that no worker has claimed yet does not run.
-    for office, number in unclaimed_jobs().items():
-        if office in counts:
-            counts[office].waiting += number
-            counts[office].running -= number
+    values = {"offices": list(counts), "since": (now or timezone.now()) - DAY}
+    for office, *numbers in call.rows(reports.COUNTS_OF_OFFICES, values) if counts else ():
+        counts[office] = OfficeCounts(*numbers)
     return counts
 
 
-def unclaimed_jobs() -> Counter[UUID]:
-    """How many jobs of each office were sent to workers and are not claimed yet."""
-    sent = Execution.objects.filter(
-        status=ExecutionStatus.PENDING, dispatched_at__isnull=False, office_id__isnull=False
-    )
-    rows = sent.order_by().values_list("office_id").annotate(number=Count("*"))
-    return Counter({office: number for office, number in rows if office is not None})
+def live_counts() -> OfficeCounts:
+    """The jobs of all offices that have not ended."""
+    ((waiting, running),) = call.rows(reports.COUNTS_OF_LIVE)
+    return OfficeCounts(waiting, running)

@@ -15,6 +15,44 @@ COUNT_LIVE = """
     SELECT 'processing', count(*) FROM job_queue WHERE office_id = %(office)s AND status = 'processing'
 """
 
+# The jobs of some offices: those that wait, that run, and that are done and failed since a time. A job that
+# was sent to a worker and that none has claimed yet waits.
+COUNTS_OF_OFFICES = """
+    SELECT office_id, sum(waiting)::bigint, greatest(0, sum(running))::bigint, sum(done)::bigint,
+           sum(failed)::bigint
+    FROM (
+        SELECT office_id, count(*) AS waiting, 0 AS running, 0 AS done, 0 AS failed FROM job_queue
+        WHERE office_id = ANY (%(offices)s) AND status IN ('pending', 'timeout') GROUP BY office_id
+        UNION ALL
+        SELECT office_id, count(*), 0, 0, 0 FROM job_queue
+        WHERE office_id = ANY (%(offices)s) AND status = 'ready' GROUP BY office_id
+        UNION ALL
+        SELECT office_id, 0, count(*), 0, 0 FROM job_queue
+        WHERE office_id = ANY (%(offices)s) AND status = 'processing' GROUP BY office_id
+        UNION ALL
+        SELECT office_id, 0, 0, count(*) FILTER (WHERE status = 'done'),
+               count(*) FILTER (WHERE status = 'failed')
+        FROM job_queue
+        WHERE office_id = ANY (%(offices)s) AND status IN ('done', 'failed') AND completed_at >= %(since)s
+        GROUP BY office_id
+        UNION ALL
+        SELECT office_id, count(*), -count(*), 0, 0 FROM job_executions
+        WHERE office_id = ANY (%(offices)s) AND status = 'PENDING' AND dispatched_at IS NOT NULL
+        GROUP BY office_id
+    ) AS parts GROUP BY office_id
+"""
+
+# The same of all offices, without those that have ended.
+COUNTS_OF_LIVE = """
+    SELECT (SELECT count(*) FROM job_queue WHERE status IN ('pending', 'timeout'))
+           + (SELECT count(*) FROM job_queue WHERE status = 'ready') + sent.number,
+           greatest(0, (SELECT count(*) FROM job_queue WHERE status = 'processing') - sent.number)
+    FROM (
+        SELECT count(*) AS number FROM job_executions
+        WHERE status = 'PENDING' AND dispatched_at IS NOT NULL AND office_id IS NOT NULL
+    ) AS sent
+"""
+
 # Ended jobs up to a number; the order keeps the planner on the index jobs_ended.
 COUNT_ENDED = """
     SELECT s.status, (

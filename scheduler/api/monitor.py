@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api_model import ApiOut, Time
-from scheduler import beats, monitor
+from scheduler import access, beats, monitor
 from scheduler.api import examples, shapes
 from scheduler.api.schemas import ScheduledJobOut, WordsOut
 from scheduler.clock import database_now
@@ -110,19 +110,20 @@ class MonitorView(GenericAPIView[Any]):
     def get(self, request: Request) -> Response:
         """Show pending, running, late and failed runs. Ended runs are counted over the last day."""
         user, now, limit = user_of(request), database_now(), monitor.LIST_LIMIT
-        running = monitor.running_by_worker(user)
+        running, runs = monitor.running_by_worker(user), access.runs_of(user)
+        pending = monitor.pending_runs(runs)
         return Response(
             MonitorOut.write(
                 {
                     "generated_at": now,
                     "beat": beats.status(),
-                    "counts": monitor.run_counts(user, now),
+                    "counts": monitor.run_counts(runs, now),
                     "executions": monitor.execution_counts(),
                     "counts_window_seconds": int(monitor.WINDOW.total_seconds()),
-                    "delayed": [_delayed_run(late) for late in monitor.late_runs(user, now)],
-                    "next": list(monitor.pending_runs(user)[:limit]),
+                    "delayed": [_delayed_run(late) for late in monitor.late_runs(runs, pending, now)],
+                    "next": pending[:limit],
                     "next_schedules": [_next_of_schedule(row) for row in monitor.due_schedules(user)[:limit]],
-                    "recent_failures": list(monitor.failed_runs(user)[:limit]),
+                    "recent_failures": list(monitor.failed_runs(runs)[:limit]),
                     "queues": monitor.queues(),
                     "workers": [
                         WorkerOut.of(row, executions=running.get(row.name, []))

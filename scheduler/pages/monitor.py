@@ -1,5 +1,6 @@
 """The overview. Users see their own work, staff everything."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import reduce
@@ -18,13 +19,13 @@ from django.views.decorators.http import require_safe
 
 from jobs import workers
 from jobs.access import offices_of
-from jobs.insight.stats import OfficeCounts, office_counts, unclaimed_jobs, usual_times_of_slow
+from jobs.insight.stats import OfficeCounts, live_counts, office_counts, usual_times_of_slow
 from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
 from jobs.queues import served_roles
-from jobs.selection import in_states
-from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
+from jobs.states import EXECUTION_LIVE, ExecutionStatus, JobStatus
 from scheduler import access, beats, failures, monitor
+from scheduler.access import Origins
 from scheduler.models import Schedule, WorkflowRun
 from scheduler.pages.causes import queues_of_executions
 from scheduler.pages.times import language
@@ -34,6 +35,13 @@ from scheduler.workflows import recurrence
 RUNNING_LIMIT = 25
 FAILURES_LIMIT = 10
 OFFICES_LIMIT = 30
+# What each tile counts, and the status of the Executions without a job among it.
+TILES = {
+    "waiting": ExecutionStatus.PENDING,
+    "running": ExecutionStatus.RUNNING,
+    "done": ExecutionStatus.SUCCESS,
+    "failed": ExecutionStatus.FAILED,
+}
 
 
 @require_safe
@@ -52,28 +60,37 @@ def live(request: HttpRequest) -> HttpResponse:
 
 
 def overview(user: User) -> dict[str, Any]:
-    now = timezone.now()
+    now, limit = timezone.now(), monitor.LIST_LIMIT
+    origins = None if user.is_staff else access.read_origins(user)
+    executions, runs = access.executions_of(user, origins), access.runs_of(user, origins)
     offices = list(offices_of(user)[:OFFICES_LIMIT])
     counts = office_counts([office.id for office in offices], now)
-    limit = monitor.LIST_LIMIT
-    sent = unclaimed(user, now)
-    in_progress = list(running(user))
-    failed = failures.recent_groups(user, now, FAILURES_LIMIT)
+    served, pending = served_roles(), monitor.pending_runs(runs)
+    sent = unclaimed_executions(executions, served, now)
+    in_progress = list(running_executions(executions))
+    failed = failures.recent_groups(executions, now, FAILURES_LIMIT)
+    ready = late_ready_jobs(origins, now)
     linked = [*(row["execution"] for row in sent), *in_progress, *(group.last for group in failed)]
     return {
         "now": now,
-        "tiles": tiles(user, list(counts.values()), now),
+        "tiles": tiles(user, origins, list(counts.values()), now),
         "beat": beats.status(),
-        "run_counts": monitor.run_counts(user, now),
-        "delayed": [*monitor.late_runs(user, now), *sent, *unserved(user, now), *forbidden(user, now)],
+        "run_counts": monitor.run_counts(runs, now),
+        "delayed": [
+            *monitor.late_runs(runs, pending, now),
+            *sent,
+            *unserved_jobs(ready, served, now),
+            *forbidden_jobs(user, ready, served, now),
+        ],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
         "running": in_progress,
         "slow": usual_times_of_slow(in_progress, now),
         "failures": failed,
         "step_queues": queues_of_executions(linked),
-        "next": upcoming_runs(monitor.due_schedules(user)[:limit], monitor.pending_runs(user)[:limit])[:limit],
-        "run_failures": monitor.failed_runs(user)[:limit],
-        **(installation(now) if user.is_staff else {"no_worker": not served_roles()}),
+        "next": upcoming_runs(monitor.due_schedules(user)[:limit], pending[:limit])[:limit],
+        "run_failures": monitor.failed_runs(runs)[:limit],
+        "no_worker": not served,
+        **(installation(now) if user.is_staff else {}),
     }
 
 
@@ -81,53 +98,43 @@ def installation(now: datetime) -> dict[str, Any]:
     """What only staff see: workers and queues, which all offices share."""
     return {
         "workers": [(worker, workers.is_online(worker, now)) for worker in monitor.workers(now)],
-        "no_worker": not served_roles(),
         "queues": monitor.queues(),
         "flower": settings.DURE_FLOWER_URL,
     }
 
 
-def tiles(user: User, counts: Sequence[OfficeCounts], now: datetime) -> dict[str, int]:
+def tiles(
+    user: User, origins: Origins | None, counts: Sequence[OfficeCounts], now: datetime
+) -> dict[str, int]:
     """Jobs, and Executions without a job. Ended work of staff: every Execution of the installation."""
+    without_job = access.executions_of(user, origins).filter(job__isnull=True)
+    parts = [without_job.filter(status__in=EXECUTION_LIVE)]
     if user.is_staff:
-        ended = monitor.execution_counts()
-        totals = live_jobs() | {"done": ended.completed, "failed": ended.failed}
+        counts = [live_counts(), OfficeCounts(0, 0, *monitor.ended_executions())]
     else:
-        names = ("waiting", "running", "done", "failed")
-        totals = {name: sum(getattr(office, name) for office in counts) for name in names}
-        for part in access.executions_without_job(user):
-            ended_part = part.filter(job__isnull=True, finished_at__gte=now - monitor.WINDOW).order_by()
-            numbers = dict(ended_part.values_list("status").annotate(number=Count("*")))
-            totals["done"] += numbers.get(ExecutionStatus.SUCCESS, 0)
-            totals["failed"] += numbers.get(ExecutionStatus.FAILED, 0)
-    without_job = access.executions_of(user).filter(status__in=EXECUTION_LIVE, job__isnull=True).order_by()
-    live = dict(without_job.values_list("status").annotate(number=Count("*")))
-    totals["waiting"] += live.get(ExecutionStatus.PENDING, 0)
-    totals["running"] += live.get(ExecutionStatus.RUNNING, 0)
-    return totals
+        ended = Q(job__isnull=True, finished_at__gte=now - monitor.WINDOW)
+        parts += [part.filter(ended) for part in access.executions_without_job(user, origins)]
+    first, *others = (part.order_by().values_list("status").annotate(number=Count("*")) for part in parts)
+    numbers: Counter[str] = Counter()
+    for status, number in first.union(*others, all=True) if others else first:
+        numbers[status] += number
+    return {
+        name: sum(getattr(office, name) for office in counts) + numbers[status]
+        for name, status in TILES.items()
+    }
 
 
-def live_jobs() -> dict[str, int]:
-    """Live jobs of all offices: each state is counted by its partial index."""
-    jobs = Job.objects.filter(in_states(JOB_LIVE)).order_by()
-    counts = dict(jobs.values_list("status").annotate(number=Count("*")))
-    unclaimed_count = unclaimed_jobs().total()
-    running = counts.pop(JobStatus.PROCESSING, 0) - unclaimed_count
-    return {"waiting": sum(counts.values()) + unclaimed_count, "running": max(0, running)}
+def running_executions(executions: QuerySet[Execution]) -> QuerySet[Execution]:
+    live = executions.filter(status=ExecutionStatus.RUNNING)
+    return monitor.select_shown(live).order_by("attempt_started_at")[:RUNNING_LIMIT]
 
 
-def running(user: User) -> QuerySet[Execution]:
-    live = access.executions_of(user).filter(status=ExecutionStatus.RUNNING)
-    return live.select_related("job").order_by("attempt_started_at")[:RUNNING_LIMIT]
-
-
-def unclaimed(user: User, now: datetime) -> list[dict[str, Any]]:
+def unclaimed_executions(
+    executions: QuerySet[Execution], served: set[str], now: datetime
+) -> list[dict[str, Any]]:
     """Executions that were sent more than a minute ago and that no worker has claimed."""
-    sent = access.executions_of(user).filter(
-        status=ExecutionStatus.PENDING, dispatched_at__lt=now - monitor.LATE_AFTER
-    )
-    late = list(sent.select_related("job").order_by("dispatched_at")[: monitor.LATE_LIMIT])
-    served = served_roles() if late else set()
+    sent = executions.filter(status=ExecutionStatus.PENDING, dispatched_at__lt=now - monitor.LATE_AFTER)
+    late = list(monitor.select_shown(sent).order_by("dispatched_at")[: monitor.LATE_LIMIT])
     busy = gettext("It was sent to workers, but no worker was free to start it yet.")
     return [
         {
@@ -139,14 +146,19 @@ def unclaimed(user: User, now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def unserved(user: User, now: datetime) -> list[dict[str, Any]]:
-    """Jobs that have waited for more than a minute for a role without a worker."""
-    waiting = _ready(user, now).exclude(role__in=served_roles())
-    return _late_jobs(waiting, now, monitor.no_worker)
+def late_ready_jobs(origins: Origins | None, now: datetime) -> QuerySet[Job]:
+    """Jobs that have waited for more than a minute for a slot and a worker."""
+    ready = Job.objects.filter(status=JobStatus.READY, ready_at__lt=now - monitor.LATE_AFTER)
+    return ready.filter(office__in=origins.offices) if origins else ready
 
 
-def forbidden(user: User, now: datetime) -> list[dict[str, Any]]:
-    """Jobs that have waited for more than a minute in an office whose limit for their role is 0."""
+def unserved_jobs(ready: QuerySet[Job], served: set[str], now: datetime) -> list[dict[str, Any]]:
+    """Those that have waited for a role without a worker."""
+    return _describe_delays(ready.exclude(role__in=served), now, monitor.no_worker)
+
+
+def forbidden_jobs(user: User, ready: QuerySet[Job], served: set[str], now: datetime) -> list[dict[str, Any]]:
+    """Those that have waited in an office whose limit for their role is 0."""
     roles = [
         Q(office=office, role=role)
         for office, limits in monitor.offices_with_limit_0(user).values_list("pk", "max_concurrent_by_role")
@@ -155,16 +167,12 @@ def forbidden(user: User, now: datetime) -> list[dict[str, Any]]:
     ]
     if not roles:
         return []
-    waiting = _ready(user, now).filter(reduce(or_, roles), role__in=served_roles())
-    return _late_jobs(waiting, now, monitor.limit_0)
+    return _describe_delays(ready.filter(reduce(or_, roles), role__in=served), now, monitor.limit_0)
 
 
-def _ready(user: User, now: datetime) -> QuerySet[Job]:
-    since = now - monitor.LATE_AFTER
-    return Job.objects.filter(office__in=offices_of(user), status=JobStatus.READY, ready_at__lt=since)
-
-
-def _late_jobs(jobs: QuerySet[Job], now: datetime, reason: Callable[[str], str]) -> list[dict[str, Any]]:
+def _describe_delays(
+    jobs: QuerySet[Job], now: datetime, reason: Callable[[str], str]
+) -> list[dict[str, Any]]:
     return [
         {
             "job": job,

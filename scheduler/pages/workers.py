@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs import workers
 from jobs.errors import Refused
 from jobs.insight.stats import usual_times_of_slow
-from jobs.models import Worker
+from jobs.models import Execution, Worker
 from jobs.pages.permissions import current_user, staff_user
 from jobs.states import ExecutionStatus
 from scheduler import access, failures
@@ -39,6 +40,7 @@ def worker(request: HttpRequest, name: str, *, template: str = "worker.html") ->
     """
     user, now = current_user(request), timezone.now()
     row = Worker.objects.filter(name=name).first()
+    visible = access.executions_of(user, access.read_origins(user)).filter(worker=name)
     context = {
         "section": "monitor",
         "now": now,
@@ -49,8 +51,8 @@ def worker(request: HttpRequest, name: str, *, template: str = "worker.html") ->
         "offers": workers.offers_of(name),
         "public": {task.task_id for task in public_tasks()},
         "may_act": user.is_staff,
-        **_runs(user, name),
-        "failures": failures.recent_groups(user, now, FAILURES_LIMIT, worker=name),
+        **_runs(user, name, visible),
+        "failures": failures.recent_groups(visible, now, FAILURES_LIMIT),
     }
     linked = [*context["running"], *(group.last for group in context["failures"])]
     context["step_queues"] = queues_of_executions(linked)
@@ -74,9 +76,9 @@ def act(request: HttpRequest, name: str, verb: str) -> HttpResponse:
     return redirect("scheduler:worker", name)
 
 
-def _runs(user: User, name: str) -> dict[str, Any]:
+def _runs(user: User, name: str, visible: QuerySet[Execution]) -> dict[str, Any]:
     """What it runs, and its last runs, as far as the user may see them."""
-    live = access.executions_of(user).filter(status=ExecutionStatus.RUNNING, worker=name)
+    live = visible.filter(status=ExecutionStatus.RUNNING)
     ended = search.search(user, RunFilter(worker=name, states=ENDED), size=ENDED_LIMIT)
     return {
         "running": list(live.select_related("job").order_by("attempt_started_at")[:RUNNING_LIMIT]),

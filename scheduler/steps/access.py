@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from jobs.access import RANK, offices_of, require_access, role_of_staff
+from jobs.access import RANK, office_ids_of, require_access, role_of_staff
 from jobs.states import MemberRole
 from scheduler.steps.models import Step, StepQueue
 
@@ -15,7 +15,7 @@ from scheduler.steps.models import Step, StepQueue
 def queues_of(user: User) -> QuerySet[StepQueue]:
     if role_of_staff(user):
         return StepQueue.objects.all()
-    own = Q(office__isnull=True, owner=user) | Q(office__in=offices_of(user).values("id"))
+    own = Q(office__isnull=True, owner=user) | Q(office__in=office_ids_of(user))
     return StepQueue.objects.filter(own)
 
 

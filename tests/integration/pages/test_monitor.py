@@ -5,11 +5,13 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.models import Execution, Job, Worker
 from jobs.states import ExecutionStatus
-from scheduler import beats
+from scheduler import access, beats
 from scheduler.models import Minute, WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.steps import lifecycle as steps
@@ -22,6 +24,8 @@ from tests.step_factories import a_job as a_step
 from tests.step_factories import a_queue, completed
 from tests.step_factories import claimed as claimed_step
 
+# Of one view of the overview, with the session and the user.
+MOST_STATEMENTS = 28
 RUN_TILE = re.compile(r'id="tile-runs-(\w+)">(\d+)<')
 
 pytestmark = pytest.mark.django_db
@@ -317,3 +321,44 @@ def test_upcoming_runs_are_shown_with_their_rules(office, alice):
     text = alice.get("/").content.decode()
     assert "at 07:00, every day" in text
     assert "every day at 09:00" in text
+
+
+def test_the_overview_of_a_user_with_very_many_schedules_shows_their_runs(office, alice, monkeypatch):
+    schedules = [a_schedule(owner=a_user("alice"), now=timezone.now()) for _ in range(2)]
+    for schedule in schedules:
+        claim(Execution.objects.get(pk=a_start(trigger="SCHEDULE", source=str(schedule.pk))))
+    few = alice.get("/").context
+    monkeypatch.setattr(access, "MANY_SCHEDULES", 1)
+    many = alice.get("/").context
+    assert {run.source for run in many["running"]} == {str(schedule.pk) for schedule in schedules}
+    assert many["running"] == few["running"]
+    assert many["tiles"] == few["tiles"]
+
+
+def test_the_number_of_statements_does_not_depend_on_how_much_there_is(office, alice):
+    now, user = timezone.now(), a_user("alice")
+    steve = sign_in("steve", is_staff=True)
+
+    def add_one_of_each(name):
+        own = an_office(user, name=name, max_concurrent_jobs=5)
+        broken, busy, _ = submitted(own, *({"max_retries": 0} for _ in range(3)), name="x")
+        running(broken).fail(error=f"{name} failed")
+        running(busy)
+        a_schedule(now=now, owner=user, name=name)
+        a_workflow(own, now=now)
+        queue = a_queue(a_step(), owner=user)
+        steps.run(queue.queue_id)
+        claimed_step(queue)
+
+    def statements(client):
+        client.get("/")  # what a process reads once
+        with CaptureQueriesContext(connection) as queries:
+            client.get("/")
+        return len(queries)
+
+    add_one_of_each("first")
+    few = statements(alice), statements(steve)
+    for name in ("second", "third", "fourth"):
+        add_one_of_each(name)
+    assert (statements(alice), statements(steve)) == few
+    assert max(few) <= MOST_STATEMENTS, few
