@@ -97,7 +97,11 @@ def act(request: HttpRequest) -> HttpResponse:
     newest = parse_uuid(request.POST.get("newest")) or uuid7_at(timezone.now())
     ids = [] if matching else [run for run in map(parse_uuid, request.POST.getlist("run")) if run]
     values = form.values(timezone.now()) if matching else None
-    selection = bulk.matching(user, replace(values, newest=newest)) if values else bulk.select_by_id(user, ids)
+    selection = (
+        bulk.select_matching(user, replace(values, newest=newest), verb)
+        if values
+        else bulk.select_by_id(user, ids)
+    )
     context = {
         "section": "runs",
         "act_at": reverse("scheduler:runs-act"),
@@ -107,6 +111,7 @@ def act(request: HttpRequest) -> HttpResponse:
         "ids": ids,
         "hidden": hidden_fields(form.query()),
         "filter_text": describe(form) if matching else "",
+        "searched_since": selection.searched_since,
     }
     return confirm(
         request,

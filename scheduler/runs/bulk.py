@@ -1,8 +1,11 @@
 """Cancel or retry many runs: jobs by the engine's bulk verbs, Executions without a job one by one."""
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -10,14 +13,22 @@ from django.db.models import Count, QuerySet
 
 from jobs import bulk, lifecycle
 from jobs.access import operated_offices
+from jobs.ids import time_of
 from jobs.models import Execution, Job
 from jobs.states import EXECUTION_LIVE, ExecutionStatus
 from scheduler.access import own_executions
 from scheduler.runs import search
-from scheduler.runs.filters import RunFilter
+from scheduler.runs.filters import RunFilter, RunState
 
 VERBS = (bulk.CANCEL, bulk.RETRY)
 MOST_EXECUTIONS = 1_000
+# The states of the runs that the verb may fit, each group by an index. A job that timed out is pending.
+FITTING: dict[str, tuple[set[RunState], ...]] = {
+    bulk.CANCEL: ({RunState.PENDING, RunState.QUEUED, RunState.RUNNING},),
+    bulk.RETRY: ({RunState.FAILED, RunState.CANCELLED}, {RunState.PENDING}),
+}
+# For all searches of one request; the page says since when they have searched.
+SEARCH_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -26,6 +37,8 @@ class Selection:
 
     jobs: QuerySet[Job]
     executions: QuerySet[Execution]
+    # Older runs were not searched; None: all were.
+    searched_since: datetime | None = None
 
 
 def select_by_id(user: User, ids: Iterable[UUID]) -> Selection:
@@ -33,8 +46,21 @@ def select_by_id(user: User, ids: Iterable[UUID]) -> Selection:
     return _select(user, selected_ids, selected_ids)
 
 
-def matching(user: User, values: RunFilter) -> Selection:
-    return _select(user, *search.matching_ids(user, values, bulk.MOST + 1))
+def select_matching(user: User, values: RunFilter, verb: str) -> Selection:
+    """All runs that match and that the verb may fit, and the newest of the others, which it skips."""
+    until = time.monotonic() + SEARCH_SECONDS
+    states = set(values.states or RunState)
+    others = states.difference(*FITTING[verb])
+    fitting = [
+        search.find_ids(user, replace(values, states=states & group), bulk.MOST + 1, until)
+        for group in FITTING[verb]
+        if states & group
+    ]
+    skipped = [search.find_ids(user, replace(values, states=others), bulk.MOST, 0.0)] if others else []
+    jobs = [*chain(*(matches.jobs for matches in fitting + skipped))]
+    executions = [*chain(*(matches.executions for matches in fitting + skipped))]
+    bounds = [time_of(matches.bound) for matches in fitting if matches.bound]
+    return replace(_select(user, jobs, executions), searched_since=max(bounds, default=None))
 
 
 def _select(user: User, jobs: Sequence[UUID], executions: Sequence[UUID]) -> Selection:

@@ -4,8 +4,9 @@ A filter on a text has no index. So a search reads the newest rows that its inde
 ascending order the oldest, up to a limit. It says how far that was, and the next search can continue there.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -46,6 +47,15 @@ class RunPage:
     @property
     def searched_to(self) -> datetime | None:
         return time_of(self.bound) if self.bound else None
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Ids of jobs, and of Executions without a job. `bound`: older runs were not searched."""
+
+    jobs: list[UUID]
+    executions: list[UUID]
+    bound: UUID | None = None
 
 
 @dataclass(frozen=True)
@@ -99,17 +109,31 @@ def count(user: User, values: RunFilter, *, since: UUID | None = None) -> Count:
     return _read_enough(parts if since is None else beyond(parts, since, upward=True), number)
 
 
-def matching_ids(user: User, values: RunFilter, most: int) -> tuple[list[UUID], list[UUID]]:
-    """The ids of up to so many matching jobs, and of Executions without a job."""
+def find_ids(user: User, values: RunFilter, most: int, until: float) -> Matches:
+    """The ids of matching runs, newest first: one search after the other, until a monotonic time.
 
-    def ids(parts: Sequence[Part], _: UUID | None) -> tuple[list[UUID], list[UUID]]:
-        matches: dict[bool, list[UUID]] = {True: [], False: []}
-        for part in parts:
-            rows = part.in_order(upward=False).values_list("id", flat=True)
-            matches[part.scope.model is Job] += rows[:most]
-        return matches[True][:most], matches[False][:most]
+    It ends after the search with which it has `most` jobs, or as many Executions without a job.
+    """
+    parts = parts_of(user, values)
+    matches = Matches([], [])
+    while True:
+        more = _read_enough(parts, lambda parts, end: _read_ids(parts, end, most))
+        matches = Matches(
+            [*matches.jobs, *more.jobs][:most], [*matches.executions, *more.executions][:most], more.bound
+        )
+        if more.bound is None or most in (len(matches.jobs), len(matches.executions)):
+            return replace(matches, bound=None)
+        if time.monotonic() >= until:
+            return matches
+        parts = beyond(parts, more.bound, upward=False)
 
-    return _read_enough(parts_of(user, values), ids)
+
+def _read_ids(parts: Sequence[Part], end: UUID | None, most: int) -> Matches:
+    matches = Matches([], [], end)
+    for part in parts:
+        rows = part.in_order(upward=False).values_list("id", flat=True)[:most]
+        (matches.jobs if part.scope.model is Job else matches.executions).extend(rows)
+    return matches
 
 
 def every(user: User, values: RunFilter, most: int) -> Iterator[Run]:

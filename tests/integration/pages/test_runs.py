@@ -11,8 +11,8 @@ from django.utils import timezone
 from jobs.models import Event, Execution, Membership
 from jobs.states import EventType, ExecutionStatus, JobStatus, MemberRole
 from scheduler.models import SavedView
-from scheduler.runs import csv_export
-from tests.factories import a_job, a_start, a_user, an_office, fresh, running, submitted
+from scheduler.runs import bulk, csv_export, search
+from tests.factories import a_job, a_run_by_hand, a_start, a_user, an_office, fresh, running, submitted
 from tests.integration.pages.clients import sign_in, text_of
 from tests.schedule_factories import a_schedule, executions, fire
 
@@ -144,6 +144,45 @@ def test_all_matching_failures_are_retried_and_nothing_that_came_later(office, a
     assert answer["Location"] == "/runs?state=failed"
     assert fresh(jobs["bad"]).status == JobStatus.READY
     assert fresh(late).status == JobStatus.READY
+
+
+@pytest.fixture
+def short_searches(monkeypatch):
+    monkeypatch.setattr(search, "SEARCHED_FIRST", 2)
+    monkeypatch.setattr(search, "SEARCHED", 3)
+    # However busy the machine is.
+    monkeypatch.setattr(search, "TIMEOUT_MS", 30_000)
+
+
+@pytest.mark.usefixtures("short_searches")
+def test_all_matching_runs_are_searched_however_many_others_there_are(office, alice):
+    old = submitted(office, {"ref": "needle"}, {"ref": "needle too"}, name="x")
+    submitted(office, *({"ref": f"hay {number}"} for number in range(9)), name="y")
+    a_run_by_hand(task_id="demo.flaky", args={"failures": 1})
+    page = alice.post("/runs/act", {"verb": "cancel", "scope": "matching", "q": "needle"})
+    assert page.context["preview"].changed == 2
+    assert page.context["searched_since"] is None
+    form = {"verb": "cancel", "scope": "matching", "q": "needle", "newest": str(page.context["newest"])}
+    alice.post("/runs/act", {**form, "sure": "yes"})
+    assert [fresh(job).status for job in old] == [JobStatus.CANCELLED] * 2
+
+
+@pytest.mark.usefixtures("short_searches")
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "Only what was submitted since"), ("ko", "이후에 제출된 것만 검색했습니다")]
+)
+def test_a_search_for_all_matching_runs_that_takes_too_long_says_how_far_it_came(
+    office, jobs, monkeypatch, language, text
+):
+    monkeypatch.setattr(bulk, "SEARCH_SECONDS", 0.0)
+    submitted(office, *({"ref": f"hay {number}"} for number in range(9)), name="y")
+    client = sign_in("alice", language)
+    page = client.post("/runs/act", {"verb": "cancel", "scope": "matching", "q": "waiting"})
+    assert page.context["preview"].changed == 0
+    assert text in text_of(page)
+    whole = client.post("/runs/act", {"verb": "cancel", "scope": "matching", "q": "hay 8"})
+    assert whole.context["preview"].changed == 1
+    assert text in text_of(whole)
 
 
 def test_more_than_a_hundred_matching_runs_need_their_number(office, alice):
