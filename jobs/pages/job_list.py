@@ -76,6 +76,7 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
         "newest": newest,
         "ids": ids,
         "hidden": hidden_fields(selected.query),
+        "filter_text": selection.describe(office, selected.query) if matching else "",
         "searched_since": selected.searched_since if matching else None,
     }
     return confirmation.confirm(

@@ -8,11 +8,13 @@ from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from jobs import search
 from jobs.api.filters import JobFilter
 from jobs.ids import parse_uuid
-from jobs.models import Job, Office
+from jobs.models import Batch, Job, Office
 from jobs.pages.time_range import TimeRangeForm
 from jobs.states import JOB_ENDED
 
@@ -20,7 +22,7 @@ FILTERS = ("status", "role", "batch", "task_id", "q", *TimeRangeForm.base_fields
 
 
 class SearchForm(TimeRangeForm):
-    q = forms.CharField(max_length=search.LONGEST_TEXT, required=False)
+    q = forms.CharField(label=gettext_lazy("Search"), max_length=search.LONGEST_TEXT, required=False)
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,17 @@ def filtered_jobs(office: Office, data: QueryDict) -> Selection:
     if text := form.cleaned_data["q"].strip():
         jobs, searched_since = search.with_text(office, jobs, text)
     return Selection(jobs, query, job_filter.form.cleaned_data["status"], [], searched_since)
+
+
+def describe(office: Office, query: QueryDict) -> str:
+    """The filter in words, for a confirmation."""
+    labels = {"status": _("State"), "role": _("Role"), "batch": _("Batch"), "task_id": _("Task")}
+    labels |= {name: str(field.label) for name, field in SearchForm.base_fields.items() if field.label}
+    texts = {name: ", ".join(values) for name, values in query.lists()}
+    batch_id = parse_uuid(query.get("batch"))
+    if batch_id and (batch := Batch.objects.filter(office=office, pk=batch_id).first()):
+        texts["batch"] = str(batch)
+    return " · ".join(f"{labels[name]}: {text}" for name, text in texts.items())
 
 
 def selected_jobs(office: Office, ids: Iterable[str]) -> QuerySet[Job]:

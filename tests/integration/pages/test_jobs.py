@@ -12,7 +12,7 @@ from jobs import lifecycle, search
 from jobs.models import Event, Job
 from jobs.states import EventType, JobStatus
 from tests.factories import done, fresh, running, submitted
-from tests.integration.pages.clients import at, form_fields, text_of
+from tests.integration.pages.clients import at, form_fields, sign_in, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -126,6 +126,15 @@ def test_the_confirmation_counts_what_is_skipped_and_changes_nothing(office, ali
     assert {fresh(job).status for job in (second, third)} == {JobStatus.PROCESSING, JobStatus.READY}
 
 
+@pytest.mark.parametrize(("language", "text"), [("en", "State: ready"), ("ko", "상태: ready")])
+def test_the_confirmation_says_which_filter_it_stands_for(office, alice, language, text):
+    submitted(office, {"role": "BE"})
+    form = {"verb": "cancel", "scope": "matching", "status": "ready", "q": "demo", "role": "BE"}
+    page = text_of(sign_in("alice", language).post(at(office, "/jobs/act"), form))
+    assert text in page
+    assert "demo" in page
+
+
 def test_matching_jobs_are_cancelled_and_no_others(office, alice):
     kept, *gone = submitted(office, {"role": "FE"}, {"role": "BE"}, {"role": "BE"}, name="x")
     form = {"verb": "cancel", "scope": "matching", "role": "BE", "sure": "yes", "reason": "not needed"}
@@ -179,6 +188,12 @@ def test_more_than_a_hundred_jobs_are_changed_only_after_typing_their_number(
     late = Job.objects.get(ref="came later")
     assert (late.status != JobStatus.CANCELLED, late.priority) == (True, 100)
     assert not Job.objects.filter(changed, pk=other.pk).exists()
+
+
+def test_the_confirmation_names_the_batch_of_the_filter(office, alice):
+    (job,) = submitted(office, {"ref": "one"}, name="Release 7")
+    form = {"verb": "cancel", "scope": "matching", "batch": str(job.batch_id)}
+    assert "Filter: Batch: Release 7" in text_of(alice.post(at(office, "/jobs/act"), form))
 
 
 def test_all_matching_jobs_are_those_of_the_page_that_was_opened(office, alice):
