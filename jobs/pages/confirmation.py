@@ -57,9 +57,9 @@ def add_result_message(request: HttpRequest, verb: str, result: bulk.Result) -> 
         bulk.REPRIORITISE: ngettext(
             "Priority changed for %(count)s job.", "Priority changed for %(count)s jobs.", result.changed
         ),
-    }[verb] % {"count": result.changed}
+    }[verb] % {"count": f"{result.changed:,}"}
     if result.refused:
-        text += " " + _("%(count)s skipped (changed in the meantime).") % {"count": result.refused}
+        text += " " + _("%(count)s skipped (changed in the meantime).") % {"count": f"{result.refused:,}"}
     messages.add_message(request, messages.SUCCESS if result.changed else messages.WARNING, text)
 
 

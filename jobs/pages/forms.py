@@ -53,18 +53,25 @@ class ActionForm(forms.Form):
         return Action(verb=self.verb, actor=actor, **self.cleaned_data)
 
 
+class NumberField(forms.IntegerField):
+    """Accepts a number as it was shown, with commas between its thousands."""
+
+    def to_python(self, value: Any) -> int | None:
+        return super().to_python(value.replace(",", "") if isinstance(value, str) else value)
+
+
 class CountForm(forms.Form):
     """Makes the user type the number that was shown, before very many jobs are changed."""
 
     counted = forms.IntegerField(widget=forms.HiddenInput)
-    typed = forms.IntegerField(widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}))
+    typed = NumberField(widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}))
     problems: list[str] = []
 
     def __init__(self, *args: Any, count: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.count = count
         self.fields["counted"].initial = count
-        self.fields["typed"].label = _("Type %(count)s to confirm") % {"count": count}
+        self.fields["typed"].label = _("Type %(count)s to confirm") % {"count": f"{count:,}"}
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

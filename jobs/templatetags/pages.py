@@ -169,6 +169,11 @@ def since(value: datetime | str | None) -> SafeString | str:
 
 
 @register.filter
+def number(value: int) -> str:
+    return f"{value:,}"
+
+
+@register.filter
 def duration(seconds: float | None) -> str:
     return display.duration(seconds)
 

@@ -190,6 +190,17 @@ def test_more_than_a_hundred_jobs_are_changed_only_after_typing_their_number(
     assert not Job.objects.filter(changed, pk=other.pk).exists()
 
 
+def test_the_number_may_be_typed_as_it_is_shown(office, alice):
+    submitted(office, *({"role": "QA"} for _ in range(1000)))
+    act, form = at(office, "/jobs/act"), {"verb": "cancel", "scope": "matching"}
+    confirm_page = alice.post(act, form)
+    assert "Cancel 1,000 jobs" in text_of(confirm_page)
+    assert "Type 1,000 to confirm" in text_of(confirm_page)
+    sent = {**form, **counted(confirm_page), "sure": "yes"}
+    assert alice.post(act, sent | {"typed": "1,001"}).status_code == 400
+    assert "1,000 jobs cancelled." in text_of(alice.post(act, sent | {"typed": "1,000"}, follow=True))
+
+
 def test_the_confirmation_names_the_batch_of_the_filter(office, alice):
     (job,) = submitted(office, {"ref": "one"}, name="Release 7")
     form = {"verb": "cancel", "scope": "matching", "batch": str(job.batch_id)}
