@@ -201,7 +201,7 @@ def test_a_batch_page_follows_the_batch_to_its_end(stack, window, office):
     page = window().sign_in("alice")
     page.goto(f"/offices/{office}/batches/{made['batch']['id']}")
     page.evaluate("window.stillTheSamePage = true")
-    page.locator("#live .row", has_text="100.0%").wait_for()
+    page.locator("#live .row", has_text="100%").wait_for()
     assert page.locator("#graph a.tone-good").count() == 2
     assert page.evaluate("window.stillTheSamePage")
     # A press whose release goes to a menu does not keep the part as it was.
