@@ -1,10 +1,12 @@
-// On every page: how many alerts are new, and the browser's notifications once the user has allowed them.
+// On every page: how many alerts are new, in its header and on its tab, and the browser's notifications once the user has allowed them.
 (function () {
   "use strict";
   var EVERY_MS = 30000;
   var NOTIFIED = "notified-alert";
   var link = document.getElementById("alerts");
   var button = document.getElementById("notify");
+  var icon = document.getElementById("icon");
+  var plainIcon = icon.getAttribute("href");
   var canNotify = "Notification" in window;
 
   function mayNotify() { return canNotify && Notification.permission === "granted"; }
@@ -13,6 +15,7 @@
     var count = link.querySelector("span");
     count.textContent = alerts.count > 99 ? "99+" : String(alerts.count);
     count.hidden = !alerts.count;
+    icon.setAttribute("href", alerts.count ? icon.dataset.alert : plainIcon);
     // Another tab may have notified already.
     if (!alerts.newest || !mayNotify() || localStorage.getItem(NOTIFIED) === alerts.newest.id) return;
     localStorage.setItem(NOTIFIED, alerts.newest.id);

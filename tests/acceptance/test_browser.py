@@ -375,11 +375,14 @@ def test_a_failed_job_is_counted_on_each_page_and_notified_until_it_was_seen(sta
     eventually(lambda: is_failed(stack, office, job), 60)
     page.goto("/schedules")
     page.locator("#alerts .count").wait_for()
+    icon = page.locator("#icon")
+    assert str(icon.get_attribute("href")).endswith("/favicon-alert.svg")
     page.wait_for_function("() => (localStorage.getItem('notified-alert') || '').startsWith('event-')")
     page.click("#alerts")
     assert page.locator("tr", has_text="out of space").locator("a").get_attribute("href").endswith(job["id"])
     page.click("text=Mark all as seen")
     page.locator("#alerts .count").wait_for(state="hidden")
+    assert str(icon.get_attribute("href")).endswith("/favicon.svg")
 
 
 def is_failed(stack: System, office: str, job: dict[str, Any]) -> bool:
