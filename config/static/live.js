@@ -39,7 +39,8 @@
       element.textContent = duration((Date.now() - clockOffset - Date.parse(element.dataset.since)) / 1000);
     });
     if (!live || !updated) return;
-    updated.textContent = updated.dataset.words.replace("{}", age(updatedAt));
+    var isFresh = age(updatedAt) <= SECONDS + 1;
+    updated.textContent = isFresh ? updated.dataset.fresh : updated.dataset.words.replace("{}", age(updatedAt));
     updated.classList.toggle("bad", age(updatedAt) > 3 * SECONDS && !paused);
     // An answer arrives a little after its tick; without the half second the next request would be a tick late.
     var isDue = Date.now() - requestedAt >= (stale ? SOON : SECONDS) * 1000 - 500;
