@@ -5,14 +5,17 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
+from jobs.pages.live_list import Place
 from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
 from jobs.selection import narrow
@@ -34,30 +37,34 @@ class QueueFilterForm(forms.Form):
 
 @require_safe
 @login_required
-def queues(request: HttpRequest) -> HttpResponse:
+def queues(request: HttpRequest, *, template: str = "queue_list.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
     form = QueueFilterForm(request.GET)
     valid = form.is_valid()
     query = filter_query(request.GET, form.fields)
+    place = Place.read(request.GET, "queue_id", parse_number)
     visible = queues_of(current_user(request)).select_related("office", "owner").defer(*LARGE_FIELDS)
+    matching = filter_queues(visible, form.cleaned_data) if valid else visible.none()
     page = page_of(
-        filter_queues(visible, form.cleaned_data) if valid else visible.none(),
-        order=("-queue_id",),
-        after=parse_number(request.GET.get("after")),
-        before=parse_number(request.GET.get("before")),
+        place.exclude_newer(matching), order=("-queue_id",), after=place.after, before=place.before
     )
     failed = queues_with_failed_rollback([queue.queue_id for queue in page.rows])
     rows = [
         {"queue": queue, "label": labels.queue_label(queue, failed=queue.queue_id in failed)}
         for queue in page.rows
     ]
+    newest = StepQueue.objects.aggregate(newest=Max("queue_id"))["newest"] or 0
     context = {
         "section": "step-queues",
+        "now": timezone.now(),
         "rows": rows,
         "query": query,
         "form": form,
         "states": labels.STATE_LABELS,
+        **page_links(page, query),
+        **place.context(reverse("steps:queues"), query, place.count_new(matching), newest),
     }
-    return render(request, "step_queues/queue_list.html", context | page_links(page, query))
+    return render(request, f"step_queues/{template}", context)
 
 
 def filter_queues(queues: QuerySet[StepQueue], values: dict[str, Any]) -> QuerySet[StepQueue]:

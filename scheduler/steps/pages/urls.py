@@ -9,6 +9,7 @@ QUEUE = "step-queues/<int:queue_id>"
 
 urlpatterns = [
     path("step-queues", queue_list.queues, name="queues"),
+    path("step-queues/live", queue_list.queues, {"template": "queue_list_live.html"}, name="queues-live"),
     path("step-queues/new", queue_forms.new_queue, name="new-queue"),
     path(f"{QUEUE}/jobs/new", queue_forms.new_job, name="new-job"),
     path(f"{QUEUE}/copy", queue_forms.copy, name="copy"),

@@ -9,6 +9,7 @@ from tests.factories import submitted
 from tests.integration.pages.clients import at, sign_in, text_of
 from tests.integration.pages.schedule_pages import of_alice
 from tests.integration.pages.workflow_pages import made
+from tests.step_factories import a_queue
 
 pytestmark = pytest.mark.django_db
 
@@ -29,12 +30,17 @@ def workflow_named(office, name: str) -> None:
     made(office, name=name)
 
 
+def queue_named(office, name: str) -> None:
+    a_queue(name=name, office=office)
+
+
 LISTS = [
     (lambda office: at(office, "/jobs"), a_job),
     (lambda office: at(office, "/batches"), a_batch),
     (lambda office: "/schedules", schedule_named),
     (lambda office: "/workflows", workflow_named),
     (lambda office: "/runs", a_job),
+    (lambda office: "/step-queues", queue_named),
 ]
 WHICH = pytest.mark.parametrize(("address", "create"), LISTS, ids=[make.__name__ for _, make in LISTS])
 
