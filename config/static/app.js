@@ -28,6 +28,19 @@
     });
   }
 
+  // A menu of the header closes with Escape, and when something else is pressed.
+  function closeMenus(except) {
+    document.querySelectorAll("details.menu[open]").forEach(function (menu) {
+      if (!menu.contains(except)) menu.open = false;
+    });
+  }
+  document.addEventListener("pointerdown", function (event) { closeMenus(event.target); });
+  document.addEventListener("keydown", function (event) {
+    var menu = event.key === "Escape" && document.querySelector("details.menu[open]");
+    if (menu && menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    if (menu) closeMenus(null);
+  });
+
   if (finder) {
     document.getElementById("find").addEventListener("click", openFinder);
     finder.querySelector("input").addEventListener("input", function (event) {

@@ -164,3 +164,34 @@ def test_no_page_is_wider_than_its_window_and_no_target_is_small(window, objects
             if problems := problems_of(page, width):
                 problems_by_page[path, width] = problems
     assert problems_by_page == {}
+
+
+def header_rows(page: Any) -> int:
+    """The rows of the header, by the tops of its parts that do not overlap."""
+    rows: int = page.evaluate(
+        """() => {
+            const parts = [...document.querySelectorAll('.top > div > *, .top nav > ul > li, .who > *')];
+            const boxes = parts.map(part => part.getBoundingClientRect()).sort((a, b) => a.top - b.top);
+            let rows = 0, bottom = -1;
+            for (const box of boxes) {
+                if (box.top >= bottom) { rows += 1; bottom = box.bottom; }
+            }
+            return rows;
+        }"""
+    )
+    return rows
+
+
+def test_the_header_is_one_row_from_1024_px_on_and_its_menus_close(window):
+    for language in ("en", "ko"):
+        page = window(locale=language).sign_in("admin")
+        for width in (1024, 1180):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert header_rows(page) == 1, (language, width)
+        page.click(".more > summary")
+        page.locator(".more a[href='/exports']").wait_for()
+        page.click(".who .menu > summary")
+        page.locator(".who button[name='language']").first.wait_for()
+        assert page.locator("details.menu[open]").count() == 1
+        page.keyboard.press("Escape")
+        assert page.locator("details.menu[open]").count() == 0
