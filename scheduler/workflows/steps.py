@@ -16,16 +16,20 @@ def prepare(
     """The steps, ready to submit. Errors name the fields of steps: `steps.2.task_id`."""
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         raise Invalid(errors={"steps": ["steps_list"]})
-    _check_dependencies(steps)
+    unknown = _unknown_dependencies(steps)
     try:
-        return submission.prepare(office, steps, batch=batch, batch_name=name, trigger=Trigger.WORKFLOW)
+        prepared = submission.prepare(office, steps, batch=batch, batch_name=name, trigger=Trigger.WORKFLOW)
     except Refused as refused:
         errors = {field.replace("jobs.", "steps.", 1): texts for field, texts in refused.errors.items()}
-        refused.errors = errors or {"steps": [refused.text]}
-        raise
+        if not unknown or errors.keys() - unknown.keys():
+            refused.errors = errors | unknown or {"steps": [refused.text]}
+            raise
+    if unknown:
+        raise Invalid("unknown_steps", errors=unknown)
+    return prepared
 
 
-def _check_dependencies(steps: list[dict[str, Any]]) -> None:
+def _unknown_dependencies(steps: list[dict[str, Any]]) -> FieldErrors:
     # A single submission may depend on jobs that the office already has; a template runs again and again.
     refs = {step["ref"] for step in steps if isinstance(step.get("ref"), str)}
     errors: FieldErrors = {}
@@ -35,5 +39,4 @@ def _check_dependencies(steps: list[dict[str, Any]]) -> None:
             if isinstance(name, str) and name not in refs:
                 field = f"steps.{index}.depends_on"
                 errors.setdefault(field, []).append(ErrorText("unknown_step", name=name[:100]))
-    if errors:
-        raise Invalid("unknown_steps", errors=errors)
+    return errors

@@ -196,6 +196,14 @@ def test_an_invalid_workflow_is_rejected_by_field(fields, field, message):
     assert not Workflow.objects.exists()
 
 
+def test_all_errors_of_the_steps_are_named_together():
+    wrong_args = {**a_step("b"), "args": {"numbers": "x"}}
+    with pytest.raises(Invalid) as refused:
+        a_workflow(steps=[a_step("a", "zz", task_id="no.such"), wrong_args])
+    assert set(refused.value.errors) == {"steps.0.task_id", "steps.0.depends_on", "steps.1.args"}
+    assert refused.value.errors_in_english()["steps.0.depends_on"] == ["There is no step 'zz'."]
+
+
 def test_steps_with_a_cycle_are_refused():
     with pytest.raises(Invalid) as refused:
         a_workflow(steps=[a_step("a", "b"), a_step("b", "a")])
