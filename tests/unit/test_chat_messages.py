@@ -72,7 +72,7 @@ def test_every_event_has_a_title_and_a_link(settings) -> None:
     ("language", "title", "line"),
     [
         ("en", "Job build (demo.sum) has failed", "Your intervention is needed"),
-        ("ko", "작업 build (demo.sum)이(가) 실패했습니다", "충돌"),
+        ("ko", "build (demo.sum) 작업이 실패했습니다", "충돌"),
     ],
 )
 def test_the_words_are_in_the_language_of_the_installation(settings, language, title, line) -> None:

@@ -52,7 +52,7 @@ def test_the_form_creates_a_calendar_by_the_clock_of_its_zone_and_changes_it(ali
             "끝",
         ),
         ({"windows": "2026-13-05 03:00 ~ 2026-12-05 01:00"}, "windows", "Enter a time", "시각을 입력"),
-        ({"timezone": "Mars"}, "timezone", "'Mars' is not a time zone", "시간대가 아닙니다"),
+        ({"timezone": "Mars"}, "timezone", "'Mars' is not a time zone", "시간대는 없습니다"),
     ],
 )
 def test_a_refusal_is_beside_its_field_and_writes_nothing(alice, change, field, message, korean_message):

@@ -50,6 +50,10 @@ def test_every_text_of_pages_and_mails_has_a_korean_translation():
     assert sorted(source_texts - {message for message, text in translated.items() if text}) == []
 
 
+def test_every_translation_is_of_a_text_that_is_shown():
+    assert sorted(set(compiled()) - {""} - texts_in_templates() - texts_in_code()) == []
+
+
 def test_the_compiled_catalogue_is_up_to_date():
     source = (FOLDER / "django.po").read_text()
     translated = compiled()
@@ -63,3 +67,13 @@ def test_a_translation_keeps_every_placeholder():
     for message, text in compiled().items():
         if message:
             assert set(re.findall(r"%\(\w+\)s", text)) == set(re.findall(r"%\(\w+\)s", message)), message
+
+
+# Two words for one thing, or two particles for the reader to choose from.
+REFUSED_IN_KOREAN = re.compile(
+    r"을\(를\)|이\(가\)|은\(는\)|과\(와\)|와\(과\)|\(으\)로|스텝|섬네일|인수[ ,를로가]|일시 정지|계기|Task"
+)
+
+
+def test_korean_has_one_word_for_one_thing_and_no_pair_of_particles():
+    assert [text for text in compiled().values() if REFUSED_IN_KOREAN.search(text)] == []

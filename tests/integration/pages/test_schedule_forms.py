@@ -47,7 +47,7 @@ def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
 @pytest.mark.parametrize(
     ("change", "field", "message", "korean_message"),
     [
-        ({"cron": "0 25 * * *"}, "cron", "hour: 25 is out of range; allowed: 0-23.", "시: 25은(는)"),
+        ({"cron": "0 25 * * *"}, "cron", "hour: 25 is out of range; allowed: 0-23.", "시: 25 값이"),
         ({"cron": "* * * * * * *"}, "cron", "six with the second first", "맨 앞에 초를"),
         ({"cron": "30 2 30 2 *"}, "cron", "no day fits '30 2 *'", "맞는 날이 없어"),
         ({"cron": ""}, "cron", "This field is required.", "필수 항목"),
@@ -55,9 +55,9 @@ def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
         ({"kind": "interval", "every": "x"}, "every", "Enter a whole number.", "정수"),
         ({"kind": "once", "at": "2001-01-01T09:00"}, "at", "Must be in the future.", "지난 시각"),
         ({"kind": "once", "at": "soon"}, "at", "Enter a time", "시각을 입력"),
-        ({"timezone": "Mars"}, "timezone", "'Mars' is not a time zone", "시간대가 아닙니다"),
+        ({"timezone": "Mars"}, "timezone", "'Mars' is not a time zone", "시간대는 없습니다"),
         ({"ends_at": "2001-01-01T09:00"}, "ends_at", "would never run", "실행되지 않습니다"),
-        ({"task_id": "no.such"}, "task_id", "No Task 'no.such' is registered.", "태스크 'no.such'"),
+        ({"task_id": "no.such"}, "task_id", "No Task 'no.such' is registered.", "'no.such' 태스크"),
         ({"task_id": "exports.render"}, "task_id", "Only the system starts", "시스템만"),
         ({"args": '{"numbers": "x"}'}, "args", "numbers: ", "numbers: 형식이"),
         ({"args": "{}"}, "args", "numbers: This field is required.", "numbers: 필수"),

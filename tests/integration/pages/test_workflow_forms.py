@@ -89,7 +89,7 @@ def test_every_mode_is_saved_and_shown_again(office, alice, change, config):
             {"steps": json.dumps([a_step("a"), a_step("b", task_id="no.such")])},
             "steps",
             "step 2 (b), task_id: No Task 'no.such' is registered.",
-            "2번째 단계 (b), task_id: 태스크",
+            "2번째 단계 (b), task_id: 'no.such' 태스크",
         ),
         (
             {"steps": json.dumps([a_step("a", "b"), a_step("b", "a")])},
@@ -102,7 +102,7 @@ def test_every_mode_is_saved_and_shown_again(office, alice, change, config):
         ({"mode": "scheduled", "at": "2001-01-01T09:00"}, "at", "The time has passed", "지난 시각"),
         ({"mode": "scheduled"}, "at", "Enter a time", "시각"),
         ({"pattern": "weekly"}, "days_of_week", "at least one day", "하나 이상"),
-        ({"more_times": "25:00"}, "more_times", "'25:00' is not a time", "시각이 아닙니다"),
+        ({"more_times": "25:00"}, "more_times", "'25:00' is not a time", "시각을 읽을 수 없습니다"),
         (
             {"pattern": "weekly", "days_of_week": ["0"], "every_weeks": "2"},
             "starts_on",
@@ -115,8 +115,8 @@ def test_every_mode_is_saved_and_shown_again(office, alice, change, config):
             "less than or equal to 52",
             "52",
         ),
-        ({"time": "25:00"}, "time", "'25:00' is not a time", "시각이 아닙니다"),
-        ({"timezone": "Mars"}, "timezone", "'Mars' is not a time zone", "시간대가 아닙니다"),
+        ({"time": "25:00"}, "time", "'25:00' is not a time", "시각을 읽을 수 없습니다"),
+        ({"timezone": "Mars"}, "timezone", "'Mars' is not a time zone", "시간대는 없습니다"),
         ({"mode": "sometimes"}, "mode", "", ""),
         ({"name": ""}, "name", "", ""),
         ({"office": ""}, "office", "Choose an office", "오피스를 고르세요"),
