@@ -37,15 +37,7 @@ class Workers:
     process: Process
 
     def pool(self) -> list[int]:
-        """The processes that run bodies."""
-        return [pid for pid in self.process.children() if b"celery" in command_of(pid)]
-
-
-def command_of(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
+        return self.process.pool()
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 from jobs.models import Job
 from jobs.subprocesses import process_tree
 from tests.engine_tasks import PROGRAMS
-from tests.engine_workers import Workers, alive, command_of, lines
+from tests.engine_workers import Workers, alive, lines
 from tests.factories import a_job, an_office
-from tests.workers import eventually
+from tests.workers import command_of, eventually
 
 
 def submit_programs(path: str, until: str = "") -> Job:

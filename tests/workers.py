@@ -6,11 +6,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 from django.db import connection
+
+from config.dev.process import ChildProcess
+from tests.fork_servers import fork_servers
 
 ROOT = Path(__file__).resolve().parent.parent
 # The last one is known to these workers alone.
@@ -44,8 +48,10 @@ def database_url() -> str:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    # Another in each test, it would keep a process from being forked from that of an earlier test.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
     return {
-        **os.environ,
+        **inherited,
         "DATABASE_URL": database_url(),
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "PYTHONPATH": str(ROOT),
@@ -55,27 +61,30 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 class Process:
-    """A process that a test started, with its descendants."""
+    """A process that a test started, with its descendants. What runs Python runs Django."""
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], log: Path) -> None:
         self.log = log
-        self.output = log.open("ab")
-        self.popen = subprocess.Popen(
-            list(argv),
-            env=dict(env),
-            cwd=ROOT,
-            stdout=self.output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        log.touch()
+        forked = fork_servers().start(argv[1:], env, log) if argv[0] == sys.executable else None
+        self.child: ChildProcess = forked or execute(argv, env, log)
 
     @property
     def pid(self) -> int:
-        return self.popen.pid
+        return self.child.pid
+
+    def poll(self) -> int | None:
+        """The exit status, if the process has ended."""
+        return self.child.poll()
+
+    def wait(self, patience: float = PATIENCE) -> int:
+        """Waits for the end, and returns the exit status."""
+        eventually(lambda: self.poll() is not None, patience, what=f"the end of the process of {self.log}")
+        return cast(int, self.poll())
 
     def signal(self, number: int) -> None:
-        if self.popen.poll() is None:
-            os.kill(self.pid, number)
+        with suppress(ProcessLookupError):
+            self.child.send_signal(signal.Signals(number))
 
     def children(self) -> list[int]:
         pids: list[int] = []
@@ -86,29 +95,52 @@ class Process:
                 continue
         return pids
 
+    def pool(self) -> list[int]:
+        """The processes that run bodies: forks of a worker have its command line."""
+        command = command_of(self.pid)
+        return [pid for pid in self.children() if command_of(pid) == command]
+
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
-        self.popen.wait()
-        self.output.close()
+        self.wait()
 
     def stop(self, patience: float = 15.0) -> None:
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
         try:
-            self.popen.wait(patience)
-        except subprocess.TimeoutExpired:
+            self.wait(patience)
+        except AssertionError:
             self.kill()
-        self.output.close()
 
     def wait_for_line(self, text: str, patience: float = START_SECONDS) -> None:
         until = time.monotonic() + patience
         while time.monotonic() < until:
             if text in self.log.read_text(errors="replace"):
                 return
-            if self.popen.poll() is not None:
+            if self.poll() is not None:
                 break
             time.sleep(0.05)
         raise AssertionError(f"no {text!r} in {self.log}:\n{self.log.read_text(errors='replace')[-3000:]}")
+
+
+def execute(argv: Sequence[str], env: Mapping[str, str], log: Path) -> ChildProcess:
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            list(argv),
+            env=dict(env),
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def command_of(pid: int) -> bytes:
+    """Its command line; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def celery(

@@ -138,10 +138,10 @@ class Cluster:
 
     def keep_up(self) -> int:
         """Restarts the processes that ended by themselves, as a supervisor does. Returns their number."""
-        dead = [name for name, process in self.workers.items() if process.popen.poll() is not None]
+        dead = [name for name, process in self.workers.items() if process.poll() is not None]
         for name in dead:
             self.start_worker(name)
-        if self.beat.popen.poll() is not None:
+        if self.beat.poll() is not None:
             self.start_beat()
             dead.append("beat")
         return len(dead)

@@ -9,9 +9,8 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
 from tests.chaos.cluster import Cluster
-from tests.chaos.processes import command_of
 from tests.chaos.recovery import LEASE
-from tests.workers import Process
+from tests.workers import Process, command_of
 
 
 def kill_a_busy_process(cluster: Cluster, chance: random.Random) -> None:

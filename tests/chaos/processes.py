@@ -16,11 +16,5 @@ def is_alive(pid: int) -> bool:
 
 
 def pool_of(worker: Process) -> list[int]:
-    """The living processes that run bodies; they have the command line of their parent."""
-    return [pid for pid in worker.children() if b"celery" in command_of(pid) and is_alive(pid)]
-
-
-def command_of(pid: int) -> bytes:
-    with suppress(OSError):
-        return (PROC / str(pid) / "cmdline").read_bytes()
-    return b""
+    """The living processes that run bodies."""
+    return [pid for pid in worker.pool() if is_alive(pid)]

@@ -13,7 +13,7 @@ from exports.states import TERMINAL, Status
 from jobs import sweeps
 from jobs.subprocesses import process_tree
 from tests import workers
-from tests.workers import PATIENCE, Process, eventually
+from tests.workers import PATIENCE, Process, command_of, eventually
 
 QUICK = {**workers.QUICK, "DURE_STREAM_CLAIM_SECONDS": "0.5"}
 
@@ -88,10 +88,3 @@ def readers(worker: Process) -> set[int]:
     """The processes below a worker that read a video."""
     below = process_tree.tree(worker.pid)
     return {pid for pid in below if b"exports.render.sandbox_child" in command_of(pid)}
-
-
-def command_of(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""

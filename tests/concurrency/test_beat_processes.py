@@ -152,7 +152,7 @@ def test_a_beat_whose_connections_are_cut_goes_on(tmp_path):
         eventually(lambda: turns.count() >= count + 2, what="turns after the last cut")
         before = sent()
         eventually(lambda: sent() > before, what="a periodic task after the last cut")
-        assert beat.popen.poll() is None
+        assert beat.poll() is None
 
 
 def test_our_maintenance_runs_as_periodic_tasks_on_the_control_queue():

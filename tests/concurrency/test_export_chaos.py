@@ -26,7 +26,6 @@ from tests import workers
 from tests.concurrency.export_processes import (
     after,
     check_result,
-    command_of,
     ended,
     environment,
     exporter,
@@ -37,7 +36,7 @@ from tests.concurrency.export_processes import (
     swept,
 )
 from tests.integration import export_tools as tools
-from tests.workers import Process, eventually
+from tests.workers import Process, command_of, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FAULTS = 12

@@ -86,7 +86,7 @@ def test_a_worker_whose_module_cannot_be_imported_does_not_start(tmp_path):
         name="broken",
         env={"DURE_WORKER_MODULES": "tests.no_such"},
     )
-    eventually(lambda: process.popen.poll() is not None, 60, what="the worker's end")
-    assert process.popen.poll() != 0
+    eventually(lambda: process.poll() is not None, 60, what="the worker's end")
+    assert process.poll() != 0
     assert "No module named 'tests.no_such'" in process.log.read_text()
     process.kill()
