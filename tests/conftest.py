@@ -1,7 +1,9 @@
 """Fixtures of all tests. PostgreSQL and Redis are real: started here, or named by the environment."""
 
 import os
+import signal
 import sys
+import uuid
 from collections.abc import Iterator
 from typing import Any
 from unittest import mock
@@ -10,6 +12,7 @@ import hypothesis
 import pytest
 
 from tests import fast_teardown
+from tests.unit.process_tools import processes_with_mark
 
 pytest_plugins = ["tests.parallel", "tests.fast_teardown"]
 
@@ -79,3 +82,12 @@ def nothing_is_remembered_of_the_catalogue() -> None:
     from jobs import catalogue
 
     catalogue.forget()
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A mark in the command line of every process of a test, to find them all."""
+    mark = f"mark-{uuid.uuid4().hex}"
+    yield mark
+    for pid in processes_with_mark(mark):
+        os.kill(pid, signal.SIGKILL)

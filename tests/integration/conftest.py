@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine_workers import Workers, ending_what_runs, start
+from tests.integration.rest_support import forget_counts
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,12 @@ def workers_with_long_bursts(
         patch.setenv("DURE_BURST_MS", "1000")
         with start(tmp_path_factory.mktemp("bursts"), name="bursting") as running:
             yield running
+
+
+@pytest.fixture
+def fresh_counts() -> None:
+    """Reset the counts of requests that throttles compare."""
+    forget_counts()
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 from jobs.models import Office
 from jobs.sql import call
 from tests.factories import a_user, an_office, done, running, submitted
-from tests.integration.rest_support import client_of, forget_counts
+from tests.integration.rest_support import client_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fresh_counts")]
 
 DIAMOND = (
     {"ref": "a"},
@@ -18,11 +18,6 @@ DIAMOND = (
     {"ref": "c", "depends_on": ["a"], "task_id": "demo.sleep", "args": {"seconds": 1}},
     {"ref": "d", "depends_on": ["b", "c"]},
 )
-
-
-@pytest.fixture(autouse=True)
-def fresh_counts():
-    forget_counts()
 
 
 @pytest.fixture

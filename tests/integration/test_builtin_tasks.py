@@ -4,7 +4,6 @@ import os
 import shlex
 import signal
 import sys
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,14 +39,6 @@ def worker(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[wor
 def office(worker) -> Iterator[Office]:
     with ending_what_runs():
         yield an_office(max_concurrent_jobs=10)
-
-
-@pytest.fixture
-def mark():
-    mark = f"mark-{uuid.uuid4().hex}"
-    yield mark
-    for pid in processes_with_mark(mark):
-        os.kill(pid, signal.SIGKILL)
 
 
 def ended(job: Job) -> Job:

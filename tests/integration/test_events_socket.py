@@ -18,7 +18,7 @@ from jobs.sockets.events import OfficeEvents
 from jobs.states import MemberRole
 from tests.factories import an_office
 from tests.integration.rest_support import forget_counts, make_user
-from tests.integration.test_rest_sockets import code_of, opened, receive
+from tests.integration.sockets import code_of, opened, receive
 from tests.integration.waiting import wait_until
 from tests.integration.web_process import running
 from tests.workers import database_url

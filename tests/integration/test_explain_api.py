@@ -8,14 +8,9 @@ from django.utils import timezone
 from jobs.models import Office
 from jobs.sql import call
 from tests.factories import a_job, a_user, an_office, done, running, serve_roles, submitted, unserve_roles
-from tests.integration.rest_support import client_of, forget_counts
+from tests.integration.rest_support import client_of
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def fresh_counts():
-    forget_counts()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fresh_counts")]
 
 
 @pytest.fixture

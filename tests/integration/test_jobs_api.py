@@ -11,9 +11,9 @@ from django.utils import timezone
 from jobs.models import Execution, Job, Membership, Office
 from jobs.states import JobStatus, MemberRole, Outcome
 from tests.factories import a_job, a_user, an_office, done, fresh, running, submitted
-from tests.integration.rest_support import client_of, forget_counts
+from tests.integration.rest_support import client_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fresh_counts")]
 
 JOB_FIELDS = [
     *("id", "ref", "office_id", "batch", "task_id", "args", "role", "priority", "urgent", "status"),
@@ -31,11 +31,6 @@ JOB_FIELDS = [
     *("error_message", "result", "progress", "session_id", "unique_key"),
 ]
 ONE = {"task_id": "demo.sum", "args": {"numbers": [1, 2]}}
-
-
-@pytest.fixture(autouse=True)
-def fresh_counts():
-    forget_counts()
 
 
 @pytest.fixture

@@ -15,15 +15,14 @@ from rest_framework.request import Request
 from jobs.api.framework.idempotency import _digest_of
 from jobs.models.access import IdempotentAnswer
 from jobs.retention import delete_old_answers
-from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
+from tests.integration.rest_support import PROBLEM, client_of, make_user
 from tests.integration.waiting import wait_until
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.integration.rest_support")]
-
-
-@pytest.fixture(autouse=True)
-def fresh_counts():
-    forget_counts()
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.urls("tests.integration.rest_support"),
+    pytest.mark.usefixtures("fresh_counts"),
+]
 
 
 @pytest.fixture

@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
+from tests.integration.rest_support import PROBLEM, client_of, make_user
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.integration.rest_support")]
-
-
-@pytest.fixture(autouse=True)
-def fresh_counts():
-    forget_counts()
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.urls("tests.integration.rest_support"),
+    pytest.mark.usefixtures("fresh_counts"),
+]
 
 
 @pytest.fixture

@@ -15,19 +15,14 @@ from django.test import Client
 from config.openapi import TAGS
 from jobs.api.framework.openapi_errors import METHODS
 from jobs.errors import PROBLEM_CODES
-from tests.integration.rest_support import PROBLEM, forget_counts
+from tests.integration.rest_support import PROBLEM
 from tests.workers import ROOT
 
-pytestmark = [pytest.mark.django_db]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fresh_counts")]
 
 WRITTEN = ROOT / "docs" / "openapi.yaml"
 # Files, for which an example is useless.
 BINARY = {"video/mp4", "image/png", "video/webm", "image/gif", "application/octet-stream"}
-
-
-@pytest.fixture(autouse=True)
-def fresh_counts():
-    forget_counts()
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,8 @@
 """Sockets: access, first frames, and close codes."""
 
-import json
 import signal
 import socket
-import time
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,11 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import connect
 
 from jobs.models.access import ApiToken, SocketTicket
 from jobs.sockets import credentials
 from tests.integration.rest_support import client_of, forget_counts, make_user
+from tests.integration.sockets import code_of, frame, opened, receive
 from tests.integration.web_process import running
 from tests.workers import database_url
 
@@ -39,36 +36,6 @@ def user():
 @pytest.fixture
 def token(user):
     return ApiToken.issue(user, "test", timezone.now())[1]
-
-
-def opened(address: str, path: str, token: str = "", **more):
-    headers = {"Authorization": f"Token {token}"} if token else {}
-    headers |= more.pop("headers", {})
-    # The client's own pings would hide the effect of the heartbeat.
-    return connect(address + path, additional_headers=headers, ping_interval=None, open_timeout=60, **more)
-
-
-def frame(ws) -> Any:
-    return json.loads(ws.recv(timeout=60))
-
-
-def receive(ws) -> Any:
-    """The next frame that is no heartbeat: on a busy machine one may come before any other."""
-    while (message := frame(ws))["type"] == "heartbeat":
-        pass
-    return message
-
-
-def code_of(ws, send: str | None = None) -> int:
-    """The close code of the server, within a time; meanwhile the client may send something."""
-    deadline = time.monotonic() + 60
-    try:
-        while (left := deadline - time.monotonic()) > 0:
-            ws.send(send) if send else ws.recv(timeout=left)
-    except ConnectionClosed as closed:
-        assert closed.rcvd is not None, "closed without a code"
-        return closed.rcvd.code
-    raise AssertionError("The server did not close the socket.")
 
 
 def session_of(user: User) -> str:

@@ -12,14 +12,13 @@ from django.utils import timezone
 from config.logs import LineFormatter
 from jobs.api.framework.authentication import find_token
 from jobs.models.access import ApiToken
-from tests.integration.rest_support import forget_counts, make_user
+from tests.integration.rest_support import make_user
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.integration.rest_support")]
-
-
-@pytest.fixture(autouse=True)
-def fresh_counts():
-    forget_counts()
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.urls("tests.integration.rest_support"),
+    pytest.mark.usefixtures("fresh_counts"),
+]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from jobs.run_logs.lines import STDOUT, seq_of
 from jobs.run_logs.writer import write
 from tests.factories import a_job, a_user, an_office, fresh, running
 from tests.integration.rest_support import forget_counts
-from tests.integration.test_rest_sockets import code_of, opened, receive
+from tests.integration.sockets import code_of, opened, receive
 from tests.integration.web_process import running as web_process
 from tests.workers import database_url
 

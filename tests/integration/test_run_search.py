@@ -7,13 +7,13 @@ import pytest
 from django.utils import timezone
 
 from jobs import lifecycle
-from jobs.models import Execution, Job
+from jobs.models import Job
 from jobs.sql import call
 from jobs.states import Trigger
 from scheduler.manual_runs import run_schedule
 from scheduler.runs import search
 from scheduler.runs.filters import RunFilter, RunState, Sort
-from tests.factories import a_start, a_user, an_office, done, fresh, running, submitted
+from tests.factories import a_run_by_hand, a_user, an_office, done, fresh, running, submitted
 from tests.schedule_factories import a_schedule, end, executions, fire
 from tests.workers import eventually
 
@@ -24,10 +24,6 @@ def names(user: str = "alice", **values) -> list[str]:
     return [run.name or run.task_id for run in search.search(a_user(user), RunFilter(**values)).rows]
 
 
-def by_hand(user: str = "alice", **fields) -> Execution:
-    return Execution.objects.get(pk=a_start(source=str(a_user(user).pk), **fields))
-
-
 @pytest.fixture
 def office():
     return an_office(a_user("alice"), name="Alpha workshop", max_concurrent_jobs=2)
@@ -35,7 +31,7 @@ def office():
 
 def test_jobs_and_runs_without_a_job_are_one_list_newest_first(office):
     submitted(office, {"ref": "first"}, {"ref": "second"}, {"ref": "third"}, name="x")
-    by_hand(task_id="demo.flaky", args={"failures": 1})
+    a_run_by_hand(task_id="demo.flaky", args={"failures": 1})
     schedule = a_schedule(owner=a_user("alice"), now=timezone.now())
     fire(schedule)
     newest = executions(schedule)[0].task_id
@@ -48,7 +44,7 @@ def test_jobs_and_runs_without_a_job_are_one_list_newest_first(office):
 def test_a_state_is_the_same_word_for_jobs_and_for_other_runs(office):
     busy, *_ = submitted(office, {"ref": "busy"}, {"ref": "sent"}, {"ref": "ready"}, name="x")
     running(busy)
-    by_hand(task_id="demo.flaky", args={"failures": 1})
+    a_run_by_hand(task_id="demo.flaky", args={"failures": 1})
     result = search.search(a_user("alice"), RunFilter())
     states = {run.name or run.task_id: run.state for run in result.rows}
     assert states == {
@@ -107,7 +103,7 @@ def test_a_text_is_found_in_name_task_error_arguments_office_and_batch(mixed):
 
 def test_every_filter_narrows_the_list(mixed):
     office, bad = mixed["bad"].office_id, mixed["bad"]
-    by_hand(task_id="demo.flaky", args={"failures": 1})
+    a_run_by_hand(task_id="demo.flaky", args={"failures": 1})
     now = timezone.now()
     for values, expected in (
         ({"failure_types": ["permission_error"]}, ["load"]),
@@ -136,12 +132,12 @@ def test_the_longest_run_comes_first(office):
 
 def test_pages_follow_each_other_without_gap_or_overlap_while_others_start(office):
     submitted(office, *({"ref": f"j{number}"} for number in range(9)), name="x")
-    by_hand()
+    a_run_by_hand()
     user, seen, after = a_user("alice"), [], None
     while True:
         result = search.search(user, RunFilter(), after=after, size=4)
         seen += [run.id for run in result.rows]
-        by_hand()
+        a_run_by_hand()
         if result.older is None:
             break
         after = result.older
@@ -207,7 +203,7 @@ def test_runs_that_an_index_finds_are_found_behind_very_many_newer_ones(office, 
     eventually(lambda: timezone.now() > middle + timedelta(milliseconds=2))
     submitted(office, *({"ref": f"j{number}"} for number in range(30)), name="y")
     for _ in range(15):
-        by_hand()
+        a_run_by_hand()
     for values, expected in (
         ({"q": str(waiting.id)}, {waiting.id}),
         ({"q": str(fired.id)}, {fired.id}),
@@ -248,7 +244,7 @@ def test_a_run_that_plain_sql_inserted_is_in_its_time():
 @pytest.mark.usefixtures("short_searches")
 def test_searches_after_each_other_miss_no_run_and_repeat_none(office):
     jobs = submitted(office, *({"ref": f"j{number}"} for number in range(23)), name="x")
-    numbers = [str(by_hand().id) for _ in range(4)]
+    numbers = [str(a_run_by_hand().id) for _ in range(4)]
     expected = [*(str(job.id) for job in jobs), *numbers]
     user = a_user("alice")
     for sort, ordered in (Sort.NEWEST, expected[::-1]), (Sort.OLDEST, expected):

@@ -12,7 +12,7 @@ from scheduler.steps import lifecycle
 from scheduler.steps.models import StepEvent
 from tests.factories import an_office
 from tests.integration.rest_support import forget_counts, make_user
-from tests.integration.test_rest_sockets import code_of, opened, receive
+from tests.integration.sockets import code_of, opened, receive
 from tests.integration.web_process import running
 from tests.step_factories import a_job, a_queue, completed, run_to_end
 

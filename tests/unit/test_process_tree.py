@@ -5,7 +5,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -16,15 +15,6 @@ from jobs.subprocesses.process_tree import _parse, kill_tree, kill_trees, tree
 from tests.unit.process_tools import PATIENCE, eventually, is_alive, processes_with_mark
 
 NAP = 300
-
-
-@pytest.fixture
-def mark():
-    """A mark in the command line of every process of a test, to find them all."""
-    mark = f"mark-{uuid.uuid4().hex}"
-    yield mark
-    for pid in processes_with_mark(mark):
-        os.kill(pid, signal.SIGKILL)
 
 
 def napper(mark):

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-import uuid
 from pathlib import Path
 
 import pytest
@@ -21,15 +20,6 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 @pytest.fixture(autouse=True)
 def _own_temporary_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-
-
-@pytest.fixture
-def mark():
-    """A mark in the command line of every process of a test, to find them all."""
-    mark = f"mark-{uuid.uuid4().hex}"
-    yield mark
-    for pid in processes_with_mark(mark):
-        os.kill(pid, signal.SIGKILL)
 
 
 def program(script, environment=ENVIRONMENT):

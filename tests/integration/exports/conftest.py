@@ -8,7 +8,7 @@ from django.test import Client
 from redis import Redis
 
 from tests.integration import export_tools as tools
-from tests.integration.rest_support import client_of, forget_counts
+from tests.integration.rest_support import client_of
 
 
 @pytest.fixture
@@ -24,12 +24,6 @@ def redis(folders) -> Iterator[Redis]:
     yield redis
     redis.delete(*tools.ALL)
     redis.close()
-
-
-@pytest.fixture
-def fresh_counts() -> None:
-    """Resets the counts of requests."""
-    forget_counts()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The real web process on the folders of a test, and sockets to its /ws/jobs."""
 
-import json
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -38,14 +37,3 @@ def socket_of(web: Web, token: str, query: str = "", **more: Any) -> ClientConne
         **{"ping_interval": None, **more},
     )
     return ws
-
-
-def frame(ws: ClientConnection) -> Any:
-    return json.loads(ws.recv(timeout=60))
-
-
-def next_frame(ws: ClientConnection) -> Any:
-    """The next frame that is not a heartbeat."""
-    while (message := frame(ws))["type"] == "heartbeat":
-        pass
-    return message

@@ -18,7 +18,8 @@ from exports import lifecycle, sample_replay
 from exports.models import ExportEvent, ExportJob
 from exports.states import JobType, Status
 from tests.integration import export_tools as tools
-from tests.integration.exports.live_web import next_frame, resident_bytes, socket_of, start, token_of
+from tests.integration.exports.live_web import resident_bytes, socket_of, start, token_of
+from tests.integration.sockets import receive
 from tests.integration.web_process import Web
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis", "fresh_counts")]
@@ -62,7 +63,7 @@ def test_an_export_goes_from_upload_to_download(web, redis, minji) -> None:
     assert status == 201, body
     replay_id = json.loads(body)["replayId"]
     with socket_of(web, token) as ws:
-        assert next_frame(ws) == {"type": "snapshot", "last_id": 0, "data": {"jobs": []}}
+        assert receive(ws) == {"type": "snapshot", "last_id": 0, "data": {"jobs": []}}
         status, body, _ = send(web, "POST", f"/api/replays/{replay_id}/exports/mp4", token)
         assert status == 202
         job = ExportJob.objects.get(pk=json.loads(body)["jobId"])
@@ -71,14 +72,14 @@ def test_an_export_goes_from_upload_to_download(web, redis, minji) -> None:
         worker.progress(job, 5, "PREPARING")
         worker.progress(job, 55, "RENDERING")
         tools.drain(listener)
-        events = [next_frame(ws), next_frame(ws)]
+        events = [receive(ws), receive(ws)]
         assert [(e["type"], e["jobId"], e["progress"], e["phase"]) for e in events] == [
             ("job.progress", job.pk, 5, "PREPARING"),
             ("job.progress", job.pk, 55, "RENDERING"),
         ]
         worker.deliver(job, b"film" * 1000)
         tools.drain(listener)
-        done = next_frame(ws)
+        done = receive(ws)
         assert (done["type"], done["status"], done["progress"]) == ("job.completed", "SUCCEEDED", 100)
         assert [*(event["id"] for event in events), done["id"]] == sorted(
             ExportEvent.objects.values_list("id", flat=True)
@@ -86,18 +87,18 @@ def test_an_export_goes_from_upload_to_download(web, redis, minji) -> None:
     status, body, headers = send(web, "GET", done["resultUri"], token)
     assert (status, body, headers["ETag"]) == (200, b"film" * 1000, f'"{done["checksum"]}"')
     with socket_of(web, token, f"?after={events[0]['id']}") as ws:
-        assert next_frame(ws)["last_id"] == events[0]["id"]
-        assert [next_frame(ws)["id"], next_frame(ws)["id"]] == [events[1]["id"], done["id"]]
+        assert receive(ws)["last_id"] == events[0]["id"]
+        assert [receive(ws)["id"], receive(ws)["id"]] == [events[1]["id"], done["id"]]
 
 
 @pytest.mark.parametrize(("status", "kind"), [("FAILED", "job.failed"), ("CANCELLED", "job.cancelled")])
 def test_the_socket_sends_failed_and_cancelled_exports_too(web, redis, minji, status, kind) -> None:
     listener, job = tools.listen(redis), tools.export_of(minji)
     with socket_of(web, token_of(minji)) as ws:
-        assert [item["jobId"] for item in next_frame(ws)["data"]["jobs"]] == [job.pk]
+        assert [item["jobId"] for item in receive(ws)["data"]["jobs"]] == [job.pk]
         tools.ForeignWorker(redis).result(job, status, errorCode="NO_GPU" if status == "FAILED" else "")
         tools.drain(listener)
-        event = next_frame(ws)
+        event = receive(ws)
     assert (event["type"], event["status"]) == (kind, status)
     assert event["errorCode"] == ("NO_GPU" if status == "FAILED" else None)
 
@@ -107,11 +108,11 @@ def test_the_socket_sends_the_users_own_exports_only(web, redis, minji) -> None:
     listener, worker = tools.listen(redis), tools.ForeignWorker(redis)
     theirs, mine = tools.export_of(jisoo), tools.export_of(minji)
     with socket_of(web, token_of(minji)) as ws:
-        assert [item["jobId"] for item in next_frame(ws)["data"]["jobs"]] == [mine.pk]
+        assert [item["jobId"] for item in receive(ws)["data"]["jobs"]] == [mine.pk]
         worker.progress(theirs, 10)
         worker.progress(mine, 20)
         tools.drain(listener)
-        assert next_frame(ws)["jobId"] == mine.pk
+        assert receive(ws)["jobId"] == mine.pk
 
 
 def test_a_socket_is_refused_without_credentials_and_from_a_foreign_page(web, minji) -> None:

@@ -19,7 +19,8 @@ from exports.models import ExportEvent
 from jobs import pubsub
 from jobs.sockets.subscriber import Subscriber
 from tests.integration import export_tools as tools
-from tests.integration.exports.live_web import frame, next_frame, resident_bytes, socket_of, start, token_of
+from tests.integration.exports.live_web import resident_bytes, socket_of, start, token_of
+from tests.integration.sockets import frame, receive
 from tests.integration.waiting import wait_until
 from tests.integration.web_process import Web
 
@@ -78,7 +79,7 @@ def test_a_silent_socket_keeps_its_connection_and_its_subscription(web, redis, m
         assert {frame(ws)["type"] for _ in range(14)} == {"heartbeat"}
         assert subscribers(redis) == {connection}
         (expected,) = write_events(minji)
-        assert next_frame(ws)["id"] == expected  # published: the sockets of this process do not poll
+        assert receive(ws)["id"] == expected  # published: the sockets of this process do not poll
 
 
 def test_a_subscription_has_no_timeout() -> None:
@@ -117,8 +118,8 @@ def test_a_stopping_server_closes_with_1012_and_the_next_continues_without_a_gap
         assert "Traceback" not in first.log.read_text()
     meanwhile = write_events(minji, 3)
     with start(tmp_path, "config.web") as second, opened(second, minji, f"?after={seen}") as ws:
-        assert next_frame(ws)["type"] == "snapshot"
-        assert [next_frame(ws)["id"] for _ in range(3)] == meanwhile
+        assert receive(ws)["type"] == "snapshot"
+        assert [receive(ws)["id"] for _ in range(3)] == meanwhile
 
 
 def test_a_client_that_reads_nothing_is_disconnected(web, minji) -> None:
@@ -133,12 +134,12 @@ def test_a_client_that_reads_nothing_is_disconnected(web, minji) -> None:
         # The library reads ahead until its queue is full, and then stops as a hanging client would.
         opened(web, minji, "?after=0", sock=raw, max_queue=1, max_size=None) as ws,
     ):
-        assert next_frame(other)["type"] == "snapshot"
+        assert receive(other)["type"] == "snapshot"
         before = resident_bytes(web)
         # Heartbeats measure the time: by then the server's patience has ended.
         assert {frame(other)["type"] for _ in range(4)} == {"heartbeat"}
         (expected,) = write_events(jisoo)
-        assert next_frame(other)["id"] == expected
+        assert receive(other)["id"] == expected
         grown = resident_bytes(web) - before
         assert grown < 48 * MIB, f"grew by {grown / MIB:.0f} MiB"
         assert code_of(ws) == 4408

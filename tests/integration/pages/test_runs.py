@@ -8,19 +8,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from jobs.models import Event, Execution, Membership
+from jobs.models import Event, Membership
 from jobs.states import EventType, ExecutionStatus, JobStatus, MemberRole
 from scheduler.models import SavedView
 from scheduler.runs import bulk, csv_export, search
-from tests.factories import a_job, a_run_by_hand, a_start, a_user, an_office, fresh, running, submitted
+from tests.factories import a_job, a_run_by_hand, a_user, an_office, fresh, running, submitted
 from tests.integration.pages.clients import sign_in, text_of
 from tests.schedule_factories import a_schedule, executions, fire
 
 pytestmark = pytest.mark.django_db
-
-
-def by_hand(user: str = "alice", **fields) -> Execution:
-    return Execution.objects.get(pk=a_start(source=str(a_user(user).pk), **fields))
 
 
 def names(page) -> list[str]:
@@ -39,7 +35,7 @@ def jobs(office):
 
 
 def test_the_list_shows_jobs_and_other_runs_with_state_error_and_links(office, alice, jobs):
-    run = by_hand(task_id="demo.flaky", args={"failures": 1})
+    run = a_run_by_hand(task_id="demo.flaky", args={"failures": 1})
     schedule = a_schedule(owner=a_user("alice"), name="every night", now=timezone.now())
     fire(schedule)
     page = alice.get("/runs")
@@ -111,7 +107,7 @@ def test_the_count_stops_at_ten_thousand(alice, jobs):
     assert text_of(alice.get("/runs/count?state=failed")) == "1 runs"
     assert text_of(alice.get("/runs/count?state=odd")) == "0 runs"
     newest = alice.get("/runs").context["newest"]
-    by_hand()
+    a_run_by_hand()
     assert text_of(alice.get(f"/runs/count?newest={newest}")) == "3 runs"
 
 
@@ -119,7 +115,7 @@ def test_the_count_stops_at_ten_thousand(alice, jobs):
 
 
 def test_selected_jobs_and_other_runs_are_cancelled_after_a_preview(alice, jobs):
-    run = by_hand()
+    run = a_run_by_hand()
     ids = [str(jobs["waiting"].id), str(run.id), str(jobs["bad"].id), "junk"]
     preview = alice.post("/runs/act", {"verb": "cancel", "run": ids})
     assert preview.context["preview"].changed == 2
@@ -197,8 +193,8 @@ def test_more_than_a_hundred_matching_runs_need_their_number(office, alice):
     assert office.jobs.filter(status=JobStatus.CANCELLED).count() == 101
 
 
-def test_nobody_acts_on_what_they_may_only_see(jobs, office):
-    mine = by_hand()
+def test_only_members_who_may_act_cancel_runs(jobs, office):
+    mine = a_run_by_hand()
     Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
     everything = {"verb": "cancel", "scope": "matching", "sure": "yes"}
     ids = {"verb": "cancel", "run": [str(jobs["waiting"].id), str(mine.id)], "sure": "yes"}
