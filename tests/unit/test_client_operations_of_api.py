@@ -1,18 +1,13 @@
 """The client has a method for each operation of the API, except those that are left out on purpose."""
 
 import inspect
-from pathlib import Path
 
 import pytest
-import yaml
 
 import dure
 from dure.async_client import AsyncClient
+from tests.openapi import document
 
-DOCUMENT = yaml.load(
-    (Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml").read_text(),
-    Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),
-)
 # The operations whose method has another name.
 METHODS = {
     "batches": "list_batches",
@@ -114,7 +109,7 @@ def operations_of(method: str) -> set[str]:
 
 
 def test_the_client_lacks_only_what_is_left_out_on_purpose() -> None:
-    operations = {each["operationId"] for path in DOCUMENT["paths"].values() for each in path.values()}
+    operations = {each["operationId"] for path in document()["paths"].values() for each in path.values()}
     covered = set().union(*map(operations_of, methods_of(AsyncClient) - HELPERS))
     assert operations - covered == set(ABSENT)
     assert covered - operations == set()

@@ -1,20 +1,15 @@
 """The types of the client in sdk/ are those of the API's schema."""
 
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from dure import office_records, records, schedule_records, step_records, submissions
 from dure.operations.executions import Level
 from dure.record import camel_case
+from tests.openapi import document
 
-SCHEMAS = yaml.load(
-    (Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml").read_text(),
-    Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),
-)["components"]["schemas"]
 NAMES = {"Batch": "BatchInFull", "Event": "SchedulerEvent", "OfficeConfig": "JobSchedulerConfig"}
 # The client adds them, so that a batch knows its own URL and its jobs.
 ADDED = {"raw", "Batch.office_id", "Batch.jobs"}
@@ -26,9 +21,13 @@ RECORDS = [
 ]
 
 
+def schemas() -> dict[str, Any]:
+    return dict(document()["components"]["schemas"])
+
+
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
 def test_the_schema_has_each_field_of_a_record(record: Any) -> None:
-    schema = SCHEMAS[NAMES.get(record.__name__, record.__name__)]
+    schema = schemas()[NAMES.get(record.__name__, record.__name__)]
     names = {name.replace("_", "").lower() for name in schema["properties"]}
     for field in fields(record):
         if not {field.name, f"{record.__name__}.{field.name}"} & ADDED:
@@ -48,10 +47,10 @@ def test_the_schema_has_each_field_of_a_record(record: Any) -> None:
     ],
 )
 def test_the_schema_has_each_field_of_a_request(options: str, schema: str) -> None:
-    names = set(SCHEMAS[schema]["properties"])
+    names = set(schemas()[schema]["properties"])
     annotations = getattr(submissions, options).__annotations__
     assert {name for name in annotations if name not in names and camel_case(name) not in names} == set()
 
 
 def test_the_levels_are_those_of_the_api() -> None:
-    assert set(Level.__args__) == set(SCHEMAS["LevelEnum"]["enum"])  # type: ignore[attr-defined]
+    assert set(Level.__args__) == set(schemas()["LevelEnum"]["enum"])  # type: ignore[attr-defined]

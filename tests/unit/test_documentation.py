@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,7 @@ def is_reader(function: ast.expr) -> bool:
     return False
 
 
+@cache
 def read_by_the_code() -> dict[str, ast.Call]:
     readers: dict[str, ast.Call] = {}
     for _, call in calls():

@@ -4,25 +4,18 @@ import copy
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-import yaml
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from jobs.api.framework.openapi_errors import METHODS
 from tests.fuzz.object_ids import FIELDS
-from tests.workers import ROOT
+from tests.openapi import document
 
 JSON = "application/json"
 MULTIPART = "multipart/form-data"
 PARAMETER = re.compile(r"\{(\w+)\}")
-
-
-@cache
-def document() -> dict[str, Any]:
-    return dict(yaml.load((ROOT / "docs" / "openapi.yaml").read_bytes(), yaml.CSafeLoader))
 
 
 @dataclass(frozen=True)
