@@ -23,15 +23,6 @@ def pages_of(job: Job) -> list[str]:
     ]
 
 
-def test_a_visitor_is_redirected_to_sign_in(office):
-    (job,) = submitted(office, {}, name="b")
-    for path in ["/", "/offices", *pages_of(job)]:
-        answer = Client().get(path)
-        assert answer.status_code == 302, path
-        assert answer["Location"].startswith("/login?next=/"), path
-    assert Client().get("/monitor/live")["HX-Redirect"] == "/login?next=/"
-
-
 def test_another_users_office_does_not_exist(office):
     (job,) = submitted(office, {"ref": "secret work"}, name="b")
     mallory = sign_in("mallory")
@@ -77,15 +68,6 @@ def test_staff_see_every_office_and_act_in_none(office):
     assert steve.post(at(office, f"/jobs/{job.id}/cancel")).status_code == 403
 
 
-def test_a_change_needs_a_post_with_its_csrf_token(office):
-    (job,) = submitted(office, {}, name="b")
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(a_user("alice"))
-    assert strict.get(at(office, f"/jobs/{job.id}/cancel")).status_code == 405
-    assert strict.post(at(office, f"/jobs/{job.id}/cancel")).status_code == 403
-    assert fresh(job).status != JobStatus.CANCELLED
-
-
 def test_a_page_is_in_the_selected_language(office):
     client = Client(headers={"Accept-Language": "en"})
     assert "Sign in" in client.get("/login").content.decode()
@@ -120,13 +102,3 @@ def test_signing_out_needs_a_post(alice):
     assert alice.get("/logout").status_code == 405
     assert alice.post("/logout")["Location"] == "/login"
     assert alice.get("/").status_code == 302
-
-
-def test_pages_load_nothing_from_other_servers(office, alice):
-    (job,) = submitted(office, {}, name="x")
-    for path in ["/", "/offices", "/offices/new", at(office, ""), *pages_of(job)]:
-        page = alice.get(path)
-        assert "default-src 'self'" in page["Content-Security-Policy"]
-        text = page.content.decode().replace('xmlns="http://www.w3.org/2000/svg"', "")
-        for forbidden in (' style="', "<style", "onclick", "<script>", 'src="http', "hx-on"):
-            assert forbidden not in text, (path, forbidden)

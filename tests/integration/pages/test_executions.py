@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from jobs.models import Execution, Membership

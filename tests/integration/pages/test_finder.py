@@ -1,7 +1,6 @@
 """The search of every page, and the theme and the time zone that a browser keeps."""
 
 import pytest
-from django.test import Client
 
 from tests.factories import a_user, an_office, submitted
 from tests.integration.pages.clients import sign_in, text_of
@@ -50,10 +49,6 @@ def test_any_text_is_answered(alice, objects, query):
     answer = alice.get(f"/search?q={query}")
     assert answer.status_code == 200
     assert "href" not in text_of(answer)
-
-
-def test_a_visitor_finds_nothing():
-    assert Client().get("/search?q=nightly")["Location"].startswith("/login?next=/")
 
 
 def test_the_theme_and_the_zone_are_kept_in_cookies_and_used(alice, objects):

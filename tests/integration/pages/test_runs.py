@@ -5,7 +5,6 @@ import io
 import re
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from jobs.models import Event, Membership
@@ -206,14 +205,10 @@ def test_only_members_who_may_act_cancel_runs(jobs, office):
     assert fresh(jobs["waiting"]).status == JobStatus.READY
 
 
-def test_an_action_needs_a_known_verb_a_right_filter_and_a_csrf_token(alice, jobs):
+def test_an_action_needs_a_known_verb_and_a_right_filter(alice, jobs):
     assert alice.post("/runs/act", {"verb": "explode"}).status_code == 404
     alice.post("/runs/act", {"verb": "cancel", "scope": "matching", "trigger": "odd", "sure": "yes"})
     assert fresh(jobs["waiting"]).status == JobStatus.READY
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(a_user("alice"))
-    assert strict.post("/runs/act", {"verb": "cancel"}).status_code == 403
-    assert strict.get("/runs/act").status_code == 405
 
 
 # --- saved views ---------------------------------------------------------------------------------------
