@@ -138,39 +138,6 @@ def answers(redis: Redis) -> bool:
         return False
 
 
-def test_a_request_lost_by_redis_is_sent_again(tmp_path) -> None:
-    """It was sent and not accepted: only `republish_requests` finds it."""
-    with ExitStack() as stack:
-        redis, env = own_redis(stack, tmp_path)
-        job = tools.export_of(tools.user(), JobType.THUMBNAIL)
-        relayed(redis.url)
-        redis.kill(forgetting=True)
-        for made in (exporter(tmp_path, "export1", env), listener(tmp_path, "listen1", env)):
-            stack.callback(made.kill)
-        eventually(lambda: ended(job))
-    check_result(job)
-
-
-def test_a_result_lost_by_redis_is_reported_again(tmp_path) -> None:
-    """Its run ended and its result was lost: only `report_missing_results` finds it."""
-    with ExitStack() as stack:
-        redis, env = own_redis(stack, tmp_path)
-        job = tools.export_of(tools.user(), JobType.THUMBNAIL)
-        first = listener(tmp_path, "listen1", env)
-        stack.callback(first.kill)
-        eventually(lambda: after(job).execution_id, what="the listener to take the request")
-        first.kill()
-        worker = exporter(tmp_path, "export1", env)
-        stack.callback(worker.kill)
-        eventually(lambda: Execution.objects.get().status == "SUCCESS")
-        relayed(redis.url)
-        redis.kill(forgetting=True)
-        assert after(job).status == Status.QUEUED
-        stack.callback(listener(tmp_path, "listen2", env).kill)
-        eventually(lambda: ended(job))
-    check_result(job)
-
-
 @pytest.mark.timeout(300)
 def test_every_export_ends_once_with_one_file_whatever_is_killed(tmp_path) -> None:
     """Workers, listeners and Redis, at random moments; Redis sometimes comes back without its data."""

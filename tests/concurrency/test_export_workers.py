@@ -101,16 +101,3 @@ def test_a_crashing_decoder_fails_its_export_and_not_the_worker(worker, tmp_path
     assert Execution.objects.get(source=str(job.pk)).crash_count == 0
     check_result(following)
     assert len(files()) == 1
-
-
-def test_an_unreadable_replay_fails_with_its_code_and_is_not_retried() -> None:
-    job = tools.export_of(tools.user())
-    path = live_settings.DURE_REPLAY_PATH / job.replay.path
-    path.write_bytes(b"no replay any more")
-    gone = tools.export_of(tools.user("b"))
-    (live_settings.DURE_REPLAY_PATH / gone.replay.path).unlink()
-    swept(lambda: ended(job, gone))
-    assert (after(job).status, after(job).error_code) == (Status.FAILED, "BAD_REPLAY")
-    assert (after(gone).status, after(gone).error_code) == (Status.FAILED, "REPLAY_MISSING")
-    assert after(job).error_message
-    assert Execution.objects.get(source=str(job.pk)).attempt == 1

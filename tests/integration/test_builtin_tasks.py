@@ -82,18 +82,6 @@ def test_the_sum_and_sleep_tasks_succeed(office):
     assert result(run(office, "demo.sleep", {"seconds": 0.01})) == {"slept": 0.01}
 
 
-def test_the_fail_task_fails_with_the_requested_failure_type(office):
-    job = run(office, "demo.fail", {"message": "boom", "failure_type": "git_conflict"}, max_retries=5)
-    assert (job.status, job.failure_type, job.error_message) == (JobStatus.FAILED, "git_conflict", "boom")
-    assert job.retry_count == 0
-
-
-def test_the_flaky_task_succeeds_after_its_failures(office):
-    job = run(office, "demo.flaky", {"failures": 2}, max_retries=2, retry_base_delay=10)
-    assert result(job) == {"attempt": 3}
-    assert job.retry_count == 2
-
-
 def test_a_request_is_retried_with_the_same_idempotency_key(office):
     answers = iter([b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", OK])
     with stub(lambda connection, _: connection.sendall(next(answers))) as server:

@@ -1,18 +1,15 @@
 """Graphs, limits, order and fairness on real workers. No sweep runs unless a test calls it."""
 
 import random
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 
 from jobs import lifecycle, office_config, redis, sweeps
 from jobs.models import Event, Execution, Job
 from jobs.queries import known_roles
-from dure.failures import FailureType
 from jobs.states import JobStatus
-from tests.engine_workers import ended, in_state, lines, started
+from tests.engine_workers import ended, lines, started
 from tests.events import T, batches_completed, event_types
 from tests.factories import a_job, an_office, fresh, submitted
 from tests.workers import eventually
@@ -107,45 +104,6 @@ def test_a_join_below_a_retried_job_needs_no_sweep_either(worker, path):
     assert [ended(job).status for job in (good, last)] == [JobStatus.DONE] * 2
 
 
-def test_dependents_of_a_failure_follow_their_policies(worker):
-    office = an_office(max_concurrent_jobs=5)
-    broken, blocked, failed, run, below = submitted(
-        office,
-        {"ref": "a", "task_id": "demo.fail", "args": {}, "max_retries": 0},
-        {"depends_on": ["a"]},
-        {"ref": "c", "depends_on": ["a"], "on_dependency_failure": "fail"},
-        {"ref": "d", "depends_on": ["a"], "on_dependency_failure": "run"},
-        {"depends_on": ["c", "d"], "on_dependency_failure": "run"},
-    )
-    assert ended(broken).status == JobStatus.FAILED
-    assert (ended(failed).status, fresh(failed).failure_type) == ("failed", FailureType.DEPENDENCY_FAILED)
-    assert [ended(job).status for job in (run, below)] == [JobStatus.DONE] * 2
-    assert (fresh(blocked).status, fresh(blocked).execution) == (JobStatus.PENDING, None)
-
-
-def test_a_job_starts_at_its_time(worker):
-    at = timezone.now() + timedelta(seconds=1.5)
-    job = a_job(an_office(), run_at=at.isoformat())
-
-    def over():
-        lifecycle.send_due()
-        return fresh(job).status == JobStatus.DONE
-
-    eventually(over, what="its time")
-    assert fresh(job).started_at >= at
-
-
-def test_a_paused_office_starts_nothing_until_it_goes_on(worker):
-    office = an_office()
-    office_config.change(office.id, {"paused": True})
-    job = a_job(office)
-    other = a_job(an_office())
-    assert ended(other).status == JobStatus.DONE
-    assert (fresh(job).status, fresh(job).execution) == (JobStatus.READY, None)
-    office_config.change(office.id, {"paused": False})
-    assert ended(job).status == JobStatus.DONE
-
-
 def test_runs_start_in_order_of_urgency_then_priority_then_age(worker, path):
     office = an_office(max_concurrent_jobs=1)
     refs = [
@@ -215,13 +173,6 @@ def test_jobs_may_be_added_below_one_that_runs(worker, path):
     assert fresh(second).status == fresh(third).status == JobStatus.PENDING
     Path(path).touch()
     assert [ended(job).status for job in (first, second, third)] == [JobStatus.DONE] * 3
-
-
-def test_a_waiting_retry_holds_no_slot(worker):
-    office = an_office(max_concurrent_jobs=1)
-    failing, other = submitted(office, {"task_id": "demo.fail", "args": {}}, {})
-    assert ended(other).status == JobStatus.DONE
-    assert in_state(failing, JobStatus.PENDING).retry_at > timezone.now()
 
 
 def test_a_worker_serves_a_role_that_only_it_knows(worker):

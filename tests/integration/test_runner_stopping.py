@@ -8,7 +8,7 @@ from jobs.answers import CancelResult
 from jobs.models import Attempt
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
-from tests.engine_workers import GRACE, SLOTS, alive, ended, in_state, lines, outcomes, result, started
+from tests.engine_workers import GRACE, SLOTS, alive, ended, lines, outcomes, result, started
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh
 from tests.workers import eventually
@@ -48,18 +48,6 @@ def test_a_body_gets_an_exception_at_its_time_limit(worker):
     assert outcomes(job) == [("timeout", "timeout")]
     assert full_pool(worker) == pool, "no process was killed"
     assert event_types(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]
-
-
-def test_a_body_that_timed_out_is_retried_by_its_policy(worker):
-    job = submit_task(
-        "demo.sleep", args={"seconds": 30}, timeout_ms=200, max_retries=1, retry_base_delay=500_000
-    )
-    job = in_state(job, JobStatus.TIMEOUT)
-    ended_at = Attempt.objects.get(execution__job=job).ended_at
-    assert (job.retry_at - ended_at).total_seconds() == 500
-    lifecycle.send_due(job.retry_at)
-    assert ended(job).failure_type == FailureType.TIMEOUT
-    assert outcomes(job) == [("timeout", "timeout")] * 2
 
 
 def test_a_body_that_ignores_its_time_limit_is_killed_after_its_grace(worker, path):
@@ -149,15 +137,3 @@ def test_a_cancel_stops_no_other_run(worker, path):
     follower = submit_task("demo.sleep", args={"seconds": GRACE + 1})
     assert [ended(job).status for job in (other, follower)] == [JobStatus.DONE] * 2
     assert outcomes(other) == outcomes(follower) == [("success", "")]
-
-
-def test_a_cancelled_job_can_be_retried(worker, path):
-    job = submit_task("try.cancellable", args={"path": path})
-    eventually(lambda: lines(path), what="its start")
-    cancel(job)
-    ended(job)
-    lifecycle.retry(job.office_id, [job.id], actor="me")
-    eventually(lambda: len(lines(path)) == 2, what="its second start")
-    cancel(job)
-    assert ended(job).status == JobStatus.CANCELLED
-    assert fresh(job).executions.count() == 2
