@@ -15,7 +15,13 @@ def make(folder: Path, names: Iterable[str]) -> dict[str, str]:
     folder.mkdir()
     for package in _with_requirements(names):
         _write(folder, package)
-    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    return {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(folder),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        # Python compiles what it imports, pip would compile every file. A 0 here keeps pip from it.
+        "PIP_NO_COMPILE": "0",
+    }
 
 
 def _with_requirements(names: Iterable[str]) -> list[Distribution]:

@@ -13,7 +13,7 @@ from tests.fuzz.run import reached, run
 
 OPTIONS = (
     "--phases=examples,fuzzing",
-    "--max-examples=10",
+    "--max-examples=5",
     "--seed=1",
     "--generation-deterministic",
     "--no-shrink",

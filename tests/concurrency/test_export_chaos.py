@@ -39,7 +39,7 @@ from tests.integration import export_tools as tools
 from tests.workers import Process, command_of, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
-FAULTS = 12
+FAULTS = 8
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def redis(settings, tmp_path):
 
 def test_the_decoding_process_ends_with_its_worker(tmp_path) -> None:
     owner = tools.user()
-    lifecycle.request(tools.video_of(owner, tmp_path, 5_000), JobType.MP4, timezone.now())
+    lifecycle.request(tools.video_of(owner, tmp_path, 2_000), JobType.MP4, timezone.now())
     with running(tmp_path, "export1", "listen1") as started:
         (reader,) = cast(set[int], swept(lambda: readers(started["export1"])))
         for pid in started["export1"].children():
@@ -66,7 +66,7 @@ def test_the_decoding_process_ends_with_its_worker(tmp_path) -> None:
 
 
 def test_a_killed_worker_starts_again_and_makes_one_file(tmp_path) -> None:
-    job = tools.export_of(tools.user(), seconds=60)
+    job = tools.export_of(tools.user(), seconds=30)
     with running(tmp_path, "export1", "export2", "listen1") as started:
         swept(lambda: after(job).progress > 5)
         owner = Execution.objects.get().worker

@@ -69,7 +69,7 @@ def test_our_own_workers_complete_an_export() -> None:
 @pytest.mark.parametrize("kind", ["event log", "video"])
 def test_a_cancel_stops_the_render_soon_and_leaves_no_file(worker, tmp_path, kind) -> None:
     owner = tools.user()
-    video = tools.video_of(owner, tmp_path, 5_000) if kind == "video" else tools.replay_of(owner, 600)
+    video = tools.video_of(owner, tmp_path, 2_000) if kind == "video" else tools.replay_of(owner, 200)
     job = lifecycle.request(video, JobType.MP4, timezone.now())
     swept(lambda: after(job).progress > 3)
     assert len(readers(worker)) == (kind == "video")
@@ -86,7 +86,7 @@ def test_a_cancel_stops_the_render_soon_and_leaves_no_file(worker, tmp_path, kin
 
 def test_a_crashing_decoder_fails_its_export_and_not_the_worker(worker, tmp_path) -> None:
     owner = tools.user()
-    job = lifecycle.request(tools.video_of(owner, tmp_path, 5_000), JobType.MP4, timezone.now())
+    job = lifecycle.request(tools.video_of(owner, tmp_path, 2_000), JobType.MP4, timezone.now())
     (reader,) = cast(set[int], swept(lambda: readers(worker)))
     pool = set(worker.children())
     swept(lambda: after(job).progress > 3)

@@ -28,15 +28,24 @@ def make_wheel(folder: Path, version: str) -> str:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """A checkout with one requirement and its wheel."""
+    """A checkout with one requirement and its wheel, and a venv that did not work."""
     folder = tmp_path_factory.mktemp("fresh")
     (folder / "config" / "dev").mkdir(parents=True)
     shutil.copy(CHECKOUT / "config" / "dev" / "install.py", folder / "config" / "dev")
     shutil.copy(CHECKOUT / "Makefile", folder)
     (folder / "wheels").mkdir()
     (folder / "requirements.txt").write_text(make_wheel(folder / "wheels", "1.0"))
+    leave_a_venv_without_its_python(folder / ".venv")
     install(folder)
     return folder
+
+
+def leave_a_venv_without_its_python(venv: Path) -> None:
+    python = venv / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to("/nowhere/python3")
+    (venv / "installed.json").write_text(json.dumps({"venv": str(venv.resolve())}))
+    (venv / "left-over").touch()
 
 
 def install(folder, *arguments, check=True, **more):
@@ -54,6 +63,10 @@ def install(folder, *arguments, check=True, **more):
 def installed(folder) -> str:
     command = [folder / ".venv" / "bin" / "python", "-c", "import tiny; print(tiny.version)"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_a_venv_without_its_python_is_recreated(fresh):
+    assert not (fresh / ".venv" / "left-over").exists()
 
 
 def test_locked_packages_are_installed_and_each_step_is_shown(fresh):
@@ -123,14 +136,6 @@ def test_a_venv_of_another_folder_is_recreated(fresh):
     install(fresh)
     assert installed(fresh) == "2.0"
     assert not (fresh / ".venv" / "left-over").exists()
-
-
-def test_a_venv_without_its_python_is_recreated(fresh):
-    python = fresh / ".venv" / "bin" / "python"
-    python.unlink()
-    python.symlink_to("/nowhere/python3")
-    install(fresh)
-    assert installed(fresh) == "2.0"
 
 
 def make(folder, *arguments):

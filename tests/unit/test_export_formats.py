@@ -65,8 +65,8 @@ def test_a_part_has_a_given_size_rate_and_length(
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_a_part_shows_what_the_whole_shows_at_that_time(tmp_path: Path, source_of, kind: str) -> None:
-    whole = pictures(render(source_of(kind), tmp_path / "whole", options=RenderOptions(fps=25)))
-    options = RenderOptions(fps=25, from_ms=4_000, to_ms=5_000)
+    whole = pictures(render(source_of(kind), tmp_path / "whole", options=RenderOptions("360p", fps=25)))
+    options = RenderOptions("360p", fps=25, from_ms=4_000, to_ms=5_000)
     part = pictures(render(source_of(kind), tmp_path / "part", options=options))
     assert len(part) == 25
     # The trails of players begin with the part; the last frames have them whole.

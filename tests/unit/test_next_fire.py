@@ -25,11 +25,11 @@ def test_random_rules_fire_at_the_times_of_a_minute_by_minute_search(zone, start
     calendar = Calendar(zone, start, timedelta(days=16))
     assert len(calendar.changes) == (0 if zone == "Asia/Seoul" else 1)
     compared = 0
-    for _ in range(40):
+    for _ in range(20):
         expression = random_expression(dice)
         # Days and months are unrestricted, or hardly any rule would fire in these two weeks.
         expression = " ".join([*expression.split()[:2], "*", "*", dice.choice(["*", "1-5", "0,6"])])
         for difference in differences(expression, calendar, dice):
             assert difference is None
             compared += 1
-    assert compared > 1_500
+    assert compared > 700

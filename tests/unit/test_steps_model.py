@@ -66,7 +66,7 @@ def actual_run(models: list[ModelJob]) -> ModelRun:
             return run
 
 
-@settings(max_examples=2_000)
+@settings(max_examples=500)
 @given(jobs)
 def test_the_transitions_follow_the_specification(models):
     assert actual_run(models) == expected_run(models)
