@@ -1,5 +1,6 @@
 """Fixtures of all tests. PostgreSQL and Redis are real: started here, or named by the environment."""
 
+import gc
 import os
 import signal
 import sys
@@ -36,6 +37,18 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([str(config.rootpath), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", "pytest", *config.invocation_params.args]
     os.execv(sys.executable, [sys.executable, "-m", "config.dev.with_servers", "--", *command])
+
+
+def pytest_collection() -> None:
+    """What is imported stays: the garbage collector need not look at it every few hundred objects."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

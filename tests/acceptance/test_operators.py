@@ -108,10 +108,18 @@ def test_a_worker_is_added_drained_and_resumed(stack, tmp_path):
 
 
 def test_the_doctor_finds_no_error_in_a_running_system(stack):
+    report = doctor(stack)
+
+    def is_well() -> bool:
+        nonlocal report
+        if report["status"] == "bad":
+            report = doctor(stack)
+        return bool(report["status"] != "bad")
+
     # A new system needs a moment for its first queue probes and its first sweep.
-    assert eventually(lambda: doctor(stack)["status"] != "bad", 2 * PATIENCE), doctor(stack)
-    assert matches(doctor(stack), "beat")[0][0] == "ok"
-    assert matches(doctor(stack), "listener")[0][0] == "ok"
+    assert eventually(is_well, 2 * PATIENCE), report
+    assert matches(report, "beat")[0][0] == "ok"
+    assert matches(report, "listener")[0][0] == "ok"
 
 
 def flower_task(flower: Client, run: str) -> dict[str, Any]:

@@ -7,15 +7,18 @@ from pathlib import Path
 
 # A busy machine may take many times as long as a quiet one.
 PATIENCE = 60.0
+# Between two looks: a look may be a request, and slows down what it waits for.
+FIRST_PAUSE, LONGEST_PAUSE = 0.01, 0.1
 
 
 def eventually(true: Callable[[], object], seconds: float = PATIENCE) -> bool:
-    """Polls until the condition is true; returns False if it never is."""
-    ends = time.monotonic() + seconds
+    """Polls until the condition is true, ever less often; returns False if it never is."""
+    ends, pause = time.monotonic() + seconds, FIRST_PAUSE
     while not true():
         if time.monotonic() > ends:
             return False
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(pause * 1.2, LONGEST_PAUSE)
     return True
 
 
