@@ -72,6 +72,8 @@ class System:
         self.port = free_port()
         self.flower_port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
+        # Of the users that have signed in with a browser.
+        self.cookies: dict[str, list[dict[str, Any]]] = {}
 
     def environment(self) -> dict[str, str]:
         """Omits the servers that `make test` started, so that the system starts its own. It uses servers

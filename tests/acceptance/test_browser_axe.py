@@ -1,8 +1,10 @@
-"""Every page, by axe: WCAG 2.1 A and AA, in both languages, light and dark, on a phone.
+"""Every page, by axe, on a phone: WCAG 2.1 A and AA, in both languages and both schemes.
 
-A page that is new gets its line in PAGES.
+Colours are looked at in English only, since a colour does not depend on the language. A page that is new gets
+its line in PAGES.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,13 +12,13 @@ from typing import Any
 import pytest
 
 from config.dev.ports import free_port
-from tests.acceptance.axe import RULES_OF_COLOURS, violations
-from tests.acceptance.system import Client, System
+from tests.acceptance.axe import ELEMENTS, violations, violations_in_the_dark
+from tests.acceptance.browser import WAIT_MS, sign_in
+from tests.acceptance.system import CHECKOUT, Client, System
 from tests.unit.process_tools import eventually
 
 # The first test waits until the demonstration's jobs free a worker process.
 
-LANGUAGES = ("en", "ko")
 PHONE = {"width": 375, "height": 800}
 SIGNED_OUT, MEMBER, STAFF = "", "alice", "admin"
 
@@ -184,56 +186,56 @@ def made(system: System, office: str) -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def keys(browser: Any, system: System, made: dict[str, Any]) -> dict[str, Any]:
-    """The cookies of each signed-in user, because sign-in is throttled."""
-    states: dict[str, Any] = {SIGNED_OUT: None}
-    for username in (MEMBER, STAFF):
-        context = browser.new_context(base_url=system.base_url)
-        page = context.new_page()
-        page.goto("/login")
-        page.fill("#id_username", username)
-        page.fill("#id_password", system.user(username)["password"])
-        page.click("main button")
-        page.wait_for_selector("#tile-waiting")
-        states[username] = context.storage_state()
-        context.close()
-    return states
-
-
-@pytest.fixture(scope="module")
-def phone(browser: Any, system: System, keys: dict[str, Any]) -> Iterator[Callable[[str, str], Any]]:
+def phone(browser: Any, system: System, made: dict[str, Any]) -> Iterator[Callable[[str, str], Any]]:
     """One window for each user and language, which keeps the files that all pages load."""
-    opened: dict[tuple[str, str], Any] = {}
+    pages: dict[tuple[str, str], Any] = {}
 
     def page_of(reader: str, language: str) -> Any:
-        if (reader, language) not in opened:
+        if (reader, language) not in pages:
             context = browser.new_context(
                 base_url=system.base_url,
-                storage_state=keys[reader],
                 locale=language,
+                color_scheme="light",
                 viewport=PHONE,
                 reduced_motion="reduce",
             )
-            opened[reader, language] = context.new_page()
-        return opened[reader, language]
+            pages[reader, language] = context.new_page()
+            pages[reader, language].set_default_timeout(WAIT_MS)
+            if reader != SIGNED_OUT:
+                sign_in(pages[reader, language], system, reader)
+        return pages[reader, language]
 
     yield page_of
-    for page in opened.values():
+    for page in pages.values():
         page.context.close()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("reader", "path"), PAGES, ids=lambda part: part or "nobody")
-def test_axe_finds_no_violation_on_any_page(phone, made, reader, path, language):
-    page = phone(reader, language)
-    page.emulate_media(color_scheme="light")
-    answer = page.goto(path.format(**made))
+def opened(page: Any, path: str, language: str) -> Any:
+    """The page at this path, in this language, not wider than a phone."""
+    answer = page.goto(path)
     assert answer.status == (404 if "no-such" in path else 200)
     assert page.locator("html").get_attribute("lang") == language
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    return page
+
+
+@pytest.mark.parametrize(("reader", "path"), PAGES, ids=lambda part: part or "nobody")
+def test_axe_finds_no_violation_on_any_page(phone, made, reader, path):
+    page = opened(phone(reader, "en"), path.format(**made), "en")
     assert violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    assert violations(page, RULES_OF_COLOURS) == []
+    assert violations_in_the_dark(page) == []
+
+
+@pytest.mark.parametrize(("reader", "path"), PAGES, ids=lambda part: part or "nobody")
+def test_axe_finds_no_violation_on_any_page_in_korean(phone, made, reader, path):
+    page = opened(phone(reader, "ko"), path.format(**made), "ko")
+    assert violations(page, ELEMENTS) == []
+
+
+def test_the_colours_of_a_scheme_are_the_same_in_each_language():
+    sheets = [path for path in CHECKOUT.glob("*/static/**/*.css") if "vendor" not in path.parts]
+    assert len(sheets) > 1
+    assert [path.name for path in sheets if re.search(r":lang\(|\[lang", path.read_text())] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -241,11 +243,11 @@ def test_axe_finds_only_known_violations_in_the_api_documentation(browser, syste
     context = browser.new_context(base_url=system.base_url, viewport=PHONE, color_scheme=scheme)
     try:
         page = context.new_page()
+        page.set_default_timeout(WAIT_MS)
         page.goto("/api/docs")
         page.locator(".opblock-tag").first.wait_for()
         # Swagger UI nests buttons in its summaries.
-        unexpected = [text for text in violations(page) if not text.startswith("nested-interactive: ")]
-        assert unexpected == []
+        assert [text for text in violations(page) if not text.startswith("nested-interactive: ")] == []
     finally:
         context.close()
 
@@ -254,6 +256,7 @@ def test_axe_finds_a_violation_that_is_there(browser, system):
     context = browser.new_context(base_url=system.base_url)
     try:
         page = context.new_page()
+        page.set_default_timeout(WAIT_MS)
         page.goto("/login")
         field = page.locator("#id_username")
         field.evaluate("field => field.closest('label').replaceWith(field)")

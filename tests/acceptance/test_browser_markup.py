@@ -25,6 +25,8 @@ RAN = """() => [
 ].filter(Boolean)"""
 DISPLAYED = "the text is displayed"
 IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]+")
+# Of roles, Tasks and workers, and whatever else is an object's key in the admin.
+NAMES = re.compile(r"^(/queues|/tasks|/workers|/admin/\w+/\w+)/[^/]+")
 # Signing out, files, what programs read, and forms and histories that repeat what other pages show.
 SKIPPED = re.compile(
     r"/(logout|language|static|api|metrics|healthz|readyz|history|password|add|delete)\b|\.(mp4|png|txt|json|csv)$|/result$|/file$"
@@ -114,22 +116,28 @@ def pages(system: System, office: str) -> Iterator[list[str]]:
         alice.send("DELETE", path)
 
 
+def form_of(path: str) -> str:
+    """The path without ids and names, except a name that is markup."""
+    plain = IDS.sub("*", path)
+    return plain if "b-mark" in plain else NAMES.sub(r"\1/*", plain)
+
+
 class Crawler:
     """Visits pages and the pages that they link to, and records where markup was more than text."""
 
     def __init__(self, window: Any, start: list[str]) -> None:
         self.window = window
         self.waiting = [(path, "the start") for path in start]
-        self.forms: set[str] = set()
+        self.forms = {form_of(path) for path in start}
         self.wrong: list[str] = []
         self.displayed: list[str] = []
 
     def visit_all(self) -> "Crawler":
-        """Of the pages of one form, apart from their ids, it visits the first."""
+        """Of the pages of one form it visits the first."""
         while self.waiting:
             path, source = self.waiting.pop(0)
             for link in self.visit(path, source):
-                form = IDS.sub("*", link)
+                form = form_of(link)
                 if form not in self.forms and not SKIPPED.search(link):
                     self.forms.add(form)
                     self.waiting.append((link, path))
