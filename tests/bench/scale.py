@@ -1,15 +1,21 @@
 """More processes, more offices, and the events of `-E`: no-op jobs a second, in interleaved rounds.
 
 python -m tests.bench.scale [--jobs 2000] [--rounds 3]      with DATABASE_URL and REDIS_URL set
+
+Beside each number of processes: raw Celery's throughput with as many, and how many of the database's busy
+connections waited for a lock, on average.
 """
 
 import argparse
 import statistics
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 
-from tests.bench.engine import an_office, completed_at, live, poll, submit
+from tests.bench.engine import Raw, an_office, completed_at, live, poll, submit
 from tests.bench.scratch import scratch
 from tests.workers import celery
 
@@ -21,6 +27,36 @@ WORKERS: dict[str, list[str]] = {
     "8 processes": ["-c", "8"],
 }
 OFFICES = (1, 8)
+SAMPLE_SECONDS = 0.02
+BUSY_CONNECTIONS = """
+    SELECT count(*) FILTER (WHERE wait_event_type = 'Lock'), count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()
+"""
+
+
+@contextmanager
+def lock_waits() -> Iterator[list[tuple[int, int]]]:
+    """How many connections wait for a lock, and how many are busy, again and again."""
+    samples: list[tuple[int, int]] = []
+    ended = Event()
+
+    def sample() -> None:
+        from django.db import connection
+
+        from jobs.sql import call
+
+        while not ended.wait(SAMPLE_SECONDS):
+            ((waiting, busy),) = call.rows(BUSY_CONNECTIONS)
+            samples.append((waiting, busy))
+        connection.close()
+
+    thread = Thread(target=sample)
+    thread.start()
+    try:
+        yield samples
+    finally:
+        ended.set()
+        thread.join()
 
 
 def throughput(offices: int, count: int) -> float:
@@ -42,7 +78,8 @@ def throughput(offices: int, count: int) -> float:
 
 
 def measure(folder: Path, count: int, rounds: int) -> None:
-    seen: dict[tuple[str, int], list[float]] = defaultdict(list)
+    seen: dict[tuple[str, str], list[float]] = defaultdict(list)
+    waits: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for number in range(rounds):
         for name, options in WORKERS.items():
             queues = ["worker", "-Q", "default,control", "-n", f"scale{number}@test", "--without-mingle"]
@@ -50,16 +87,40 @@ def measure(folder: Path, count: int, rounds: int) -> None:
             try:
                 throughput(1, 200)
                 for offices in OFFICES:
-                    seen[name, offices].append(throughput(offices, count))
+                    with lock_waits() as samples:
+                        rate = throughput(offices, count)
+                    seen[name, f"{offices} office{'s' if offices > 1 else ''}"].append(rate)
+                    if offices == 1:
+                        waits[name] += samples
             finally:
                 worker.stop()
-    base = statistics.median(seen["2 processes", 1])
-    for (name, offices), values in seen.items():
-        rate = statistics.median(values)
-        print(
-            f"{name:<16} {offices} office{'s' if offices > 1 else ' '} {rate:>7.0f} jobs/s"
-            f"   {rate / base:.2f} x   {[round(value) for value in values]}"
-        )
+            seen[name, "raw Celery"].append(raw_throughput(folder, options, count))
+    for kind in ("1 office", "8 offices", "raw Celery"):
+        base = statistics.median(seen["2 processes", kind])
+        for name in WORKERS:
+            rate = statistics.median(seen[name, kind])
+            rounded = [round(value) for value in seen[name, kind]]
+            print(f"{name:<16} {kind:<10} {rate:>7.0f}/s   {rate / base:.2f} x   {rounded}")
+    for name, samples in waits.items():
+        waiting, busy = (statistics.mean(column) for column in zip(*samples, strict=True))
+        print(f"{name:<16} 1 office   {waiting:.2f} of {busy:.2f} busy connections wait for a lock")
+
+
+def raw_throughput(folder: Path, options: list[str], count: int) -> float:
+    worker = celery(
+        *("worker", "-Q", "raw", "-n", "raw@test", "--without-mingle"),
+        *options,
+        log=folder / "raw.log",
+        app="tests.bench.raw_celery",
+        level="WARNING",
+    )
+    try:
+        raw = Raw()
+        poll(lambda: bool(raw.app.control.ping(timeout=1)))
+        raw.throughput(200)
+        return raw.throughput(count)
+    finally:
+        worker.stop()
 
 
 def main() -> None:
