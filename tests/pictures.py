@@ -1,10 +1,12 @@
 """Takes the pictures of docs/pictures/ from the demonstration: `make pictures`.
 
-Starts the whole system, signs in as Alice with a real browser, and keeps each page as a small PNG.
+Starts the whole system, signs in as Alice with a real browser, and keeps each page as a small PNG. Refuses
+without a Korean font.
 """
 
 import io
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -28,6 +30,10 @@ def main() -> int:
     if chromium is None:
         print("There is no chromium here: apt-get install chromium", file=sys.stderr)
         return 1
+    if not has_korean_font():
+        text = "There is no Korean font here, so 한국어 is boxes: apt-get install fontconfig fonts-nanum"
+        print(text, file=sys.stderr)
+        return 1
     with tempfile.TemporaryDirectory(prefix="dure-pictures-") as folder, system(Path(folder)) as stack:
         from playwright.sync_api import sync_playwright
 
@@ -47,6 +53,14 @@ def main() -> int:
                 keep(name, page.screenshot())
             browser.close()
     return 0
+
+
+def has_korean_font() -> bool:
+    """Whether fontconfig, which Chromium asks, knows one."""
+    fc_list = shutil.which("fc-list")
+    if fc_list is None:
+        return False
+    return bool(subprocess.run([fc_list, ":lang=ko"], capture_output=True, check=True, text=True).stdout)
 
 
 @contextmanager
