@@ -47,7 +47,7 @@ class ExportJob(models.Model):
     Rendering may start more than once. One result is accepted, and one file recorded.
     """
 
-    id = models.BigAutoField(_("id"), primary_key=True, db_column="job_id")
+    id = models.BigAutoField(_("ID"), primary_key=True, db_column="job_id")
     job_type = models.CharField(_("kind"), max_length=16, choices=JobType.choices)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='ExportJob',
             fields=[
-                ('id', models.BigAutoField(db_column='job_id', primary_key=True, serialize=False, verbose_name='id')),
+                ('id', models.BigAutoField(db_column='job_id', primary_key=True, serialize=False, verbose_name='ID')),
                 ('job_type', models.CharField(choices=[('MP4', 'MP4 video'), ('THUMBNAIL', 'thumbnail'), ('WEBM', 'WebM video'), ('GIF', 'animated GIF')], max_length=16, verbose_name='kind')),
                 ('resolution', models.CharField(blank=True, max_length=8, null=True, verbose_name='resolution')),
                 ('fps', models.PositiveSmallIntegerField(blank=True, null=True, verbose_name='frames per second')),

@@ -80,6 +80,14 @@ def milliseconds(name: str, words: Text) -> Column:
     return column(name, words, lambda value: NONE if value is None else duration(value / 1000))
 
 
+def seconds(name: str, words: Text) -> Column:
+    return column(name, words, lambda value: NONE if value is None else duration(value))
+
+
+def period(name: str, words: Text) -> Column:
+    return column(name, words, lambda value: NONE if value is None else duration(value.total_seconds()))
+
+
 def timeline(runs: Sequence[RunRow], *, links: bool = True) -> SafeString:
     """Runs with their attempts on one timeline."""
     return render_to_string("admin/dure/timeline.html", {"runs": runs, "links": links})

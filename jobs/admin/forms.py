@@ -1,6 +1,8 @@
 """Forms of the admin, which show refusals of verbs beside their fields and mask secrets."""
 
+import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
@@ -23,6 +25,60 @@ def add_refusals(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) 
             text = " ".join(map(str, texts))
             in_form = field in form.fields
             form.add_error(field if in_form else None, text if in_form or not name else f"{name}: {text}")
+
+
+def milliseconds_of(seconds: Decimal) -> int:
+    return int(seconds * 1000)
+
+
+def seconds_of(milliseconds: int) -> str:
+    return f"{Decimal(milliseconds) / 1000:f}"
+
+
+class SecondsField(forms.DecimalField):
+    """A column in milliseconds, edited in seconds."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(decimal_places=3, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        # What was sent is a text already, in seconds.
+        return seconds_of(value) if isinstance(value, int) else value
+
+    def clean(self, value: Any) -> Any:
+        seconds = super().clean(value)
+        return None if seconds is None else milliseconds_of(seconds)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return super().has_changed(self.prepare_value(initial), data)
+
+
+class SecondsByNameField(forms.JSONField):
+    """Milliseconds by name, edited as JSON in seconds."""
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return data
+
+    def prepare_value(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return json.dumps({name: json.loads(seconds_of(number)) for name, number in value.items()})
+
+    def clean(self, value: Any) -> Any:
+        entries = super().clean(value)
+        if not isinstance(entries, dict):
+            return entries
+        # The config refuses what is no number.
+        return {
+            name: milliseconds_of(Decimal(str(number))) if isinstance(number, int | float) else number
+            for name, number in entries.items()
+        }
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.clean(data) != initial)
+        except forms.ValidationError:
+            return True
 
 
 class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -57,9 +57,9 @@ def public_url(webhook: Webhook) -> str:
 
 class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
     # The verb checks the address: see clean().
-    url = forms.CharField(label=_("address"), max_length=2000, widget=forms.TextInput(attrs={"size": 80}))
+    url = forms.CharField(label=_("Address"), max_length=2000, widget=forms.TextInput(attrs={"size": 80}))
     event_types = forms.MultipleChoiceField(
-        label=_("events"),
+        label=_("Events"),
         choices=[(event.value, display.EVENT_NAMES[event]) for event in EventType],
         widget=forms.CheckboxSelectMultiple,
         initial=[event.value for event in creation.DEFAULT_TYPES],

@@ -17,10 +17,12 @@ from jobs.admin import columns
 from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin, SmallTableAdmin
 from jobs.admin.filters import boolean_filter, choice
+from jobs.admin.forms import SecondsByNameField, SecondsField
 from jobs.admin.links import Link, rows_of
 from jobs.errors import Invalid
 from jobs.members import refuse_ownerless
 from jobs.models import Activity, Batch, Event, Job, Membership, Office, Webhook
+from jobs.models.office import default_role_timeouts
 from jobs.notifications import creation
 from jobs.offices import MOST_ADDRESSES
 from jobs.pages.permissions import actor_of, current_user
@@ -37,20 +39,29 @@ COLUMNS = {alias: column for column, alias in SETTINGS.items()}
 
 class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
     notify_emails = forms.CharField(
-        label=_("email addresses"),
+        label=_("Email addresses"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("Notified when a job fails and has no retries left. One address per line."),
     )
+    default_timeout_ms = SecondsField(label=_("Default time limit (s)"), initial=1_800_000)
+    default_timeout_by_role = SecondsByNameField(
+        label=_("Default time limits by role (s)"),
+        required=False,
+        initial=default_role_timeouts,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_('As JSON, in seconds: {"QA": 2700}.'),
+    )
+    retry_base_delay_ms = SecondsField(label=_("Initial retry delay (s)"), initial=60_000)
     retryable_failures = forms.MultipleChoiceField(
-        label=_("retry on"),
+        label=_("Retry on"),
         required=False,
         choices=[(str(failure), display.FAILURE_NAMES[failure]) for failure in RETRYABLE],
         initial=[str(failure) for failure in RETRYABLE],
         widget=forms.CheckboxSelectMultiple,
     )
     retry_backoff = forms.ChoiceField(
-        label=_("backoff"),
+        label=_("Backoff"),
         choices=[(str(backoff), text) for backoff, text in display.BACKOFF_NAMES.items()],
         initial=Backoff.EXPONENTIAL,
     )
@@ -59,14 +70,12 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Office
         fields = ("name", "notify_emails", *SETTINGS)
         widgets = {
-            name: forms.Textarea(attrs={"rows": 3})
-            for name in ("max_concurrent_by_role", "default_timeout_by_role")
+            "max_concurrent_by_role": forms.Textarea(attrs={"rows": 3}),
         }
         help_texts = {
             "max_concurrent_by_role": _(
                 'As JSON: {"FE": 1}. A role that is not named has the office\'s limit.'
             ),
-            "default_timeout_by_role": _('As JSON, in milliseconds: {"QA": 2700000}.'),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -14,6 +14,8 @@ from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.links import Link
 from jobs.models import Counter, PausedRole, ServedRole, TaskLimit, Worker
 
+PERIOD = columns.period("period", _("period"))
+
 
 @columns.display(_("online"), boolean=True)
 def online(worker: Worker) -> bool:
@@ -70,9 +72,9 @@ class PausedRoleAdmin(ReadOnlyAdmin):
 
 @admin.register(TaskLimit)
 class TaskLimitAdmin(ReadOnlyAdmin):
-    list_display = ("task_id", "exclusive", "max_starts", "period", "started")
+    list_display = ("task_id", "exclusive", "max_starts", PERIOD, "started")
     search_fields = ()
-    fields = ("task_id", "exclusive", "max_starts", "period", "started")
+    fields = ("task_id", "exclusive", "max_starts", PERIOD, "started")
 
 
 @admin.register(Counter)

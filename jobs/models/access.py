@@ -29,9 +29,9 @@ class ApiToken(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens", verbose_name=_("user")
     )
     name = models.CharField(_("name"), max_length=100)
-    prefix = models.CharField(_("begins with"), max_length=16, editable=False)
+    prefix = models.CharField(_("prefix"), max_length=16, editable=False)
     digest = models.CharField(_("digest"), max_length=64, unique=True, editable=False)
-    created_at = models.DateTimeField(_("made at"))
+    created_at = models.DateTimeField(_("created at"))
     last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True)
     expires_at = models.DateTimeField(_("expires at"), null=True, blank=True)
     revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
@@ -105,16 +105,16 @@ class IdempotentAnswer(models.Model):
     key = models.CharField(_("key"), max_length=200)
     digest = models.CharField(_("digest"), max_length=64)  # of the request's body and query
     status = models.PositiveSmallIntegerField(
-        _("answered with"), null=True
+        _("response status"), null=True
     )  # null only while the first request runs
-    body = models.TextField(_("answer"), blank=True)
+    body = models.TextField(_("response"), blank=True)
     location = models.TextField(_("location"), blank=True)
-    created_at = models.DateTimeField(_("made at"), db_index=True)  # read when the old ones are forgotten
+    created_at = models.DateTimeField(_("created at"), db_index=True)  # read when the old ones are forgotten
 
     class Meta:
         db_table = "idempotent_answers"
-        verbose_name = _("remembered answer")
-        verbose_name_plural = _("remembered answers")
+        verbose_name = _("stored response")
+        verbose_name_plural = _("stored responses")
         constraints = [models.UniqueConstraint(fields=["user", "path", "key"], name="one_answer_per_key")]
 
     def __str__(self) -> str:

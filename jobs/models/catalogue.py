@@ -40,15 +40,15 @@ class TaskLimit(models.Model):
     # One run at a time for each owner.
     exclusive = models.BooleanField(_("exclusive"), default=False)
     # The most starts in any period of this length; null if there is no such limit.
-    max_starts = models.IntegerField(_("starts at most"), null=True)
-    period = models.DurationField(_("in this time"), null=True)
+    max_starts = models.IntegerField(_("max starts"), null=True)
+    period = models.DurationField(_("period"), null=True)
     # The starts so far; the next one takes the place `started % max_starts` of the ring.
     started = models.BigIntegerField(_("starts"), default=0)
 
     class Meta:
         db_table = "task_limits"
-        verbose_name = _("limit of a Task")
-        verbose_name_plural = _("limits of Tasks")
+        verbose_name = _("Task limit")
+        verbose_name_plural = _("Task limits")
         ordering = ["task_id"]
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class CatalogueOffer(models.Model):
     kind = models.CharField(_("kind"), max_length=20)
     name = models.CharField(_("name"), max_length=300)
     # While the worker has a row in `workers`, that one knows better.
-    seen_at = models.DateTimeField(_("last heard of at"))
+    seen_at = models.DateTimeField(_("last heartbeat"))
 
     class Meta:
         db_table = "catalogue_offers"

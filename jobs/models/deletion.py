@@ -22,7 +22,7 @@ class ExistingRows(models.Manager[Row]):
 class Deletion(models.Model):
     """A deleted row as it was, or the id of a marked one; deletions.py keeps and restores it."""
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", verbose_name=_("user")
     )

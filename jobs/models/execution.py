@@ -22,7 +22,7 @@ class Execution(models.Model):
     state.
     """
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False, db_default=RandomUUID())
+    id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False, db_default=RandomUUID())
     task_id = models.CharField(_("Task"), max_length=200)
     role = models.CharField(_("role"), max_length=64, db_default="default")
     trigger = models.CharField(
@@ -67,35 +67,37 @@ class Execution(models.Model):
     attempt = models.IntegerField(_("attempt"), default=0, db_default=0)
     retry_count = models.IntegerField(_("retries"), default=0, db_default=0)
     crash_count = models.IntegerField(_("workers lost"), default=0, db_default=0)
-    max_retries = models.IntegerField(_("retries at most"), default=3, db_default=3)
+    max_retries = models.IntegerField(_("max retries"), default=3, db_default=3)
     retry_backoff = models.CharField(
-        _("delays grow"),
+        _("backoff"),
         max_length=12,
         choices=Backoff.choices,
         default=Backoff.EXPONENTIAL,
         db_default=Backoff.EXPONENTIAL.value,
     )
-    retry_base_delay_ms = models.BigIntegerField(_("first delay (ms)"), default=60_000, db_default=60_000)
+    retry_base_delay_ms = models.BigIntegerField(
+        _("initial retry delay (ms)"), default=60_000, db_default=60_000
+    )
     timeout_ms = models.BigIntegerField(_("time limit (ms)"), default=1_800_000, db_default=1_800_000)
     on_lost = models.CharField(
-        _("when its worker is lost"),
+        _("on lost worker"),
         max_length=8,
         choices=OnLost.choices,
         default=OnLost.RETRY,
         db_default=OnLost.RETRY.value,
     )
 
-    created_at = models.DateTimeField(_("made at"), db_default=Now())
+    created_at = models.DateTimeField(_("created at"), db_default=Now())
     scheduled_for = models.DateTimeField(_("scheduled for"), null=True, blank=True)
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     attempt_started_at = models.DateTimeField(_("attempt started at"), null=True, blank=True)
     timeout_at = models.DateTimeField(_("time limit ends at"), null=True, blank=True)
     finished_at = models.DateTimeField(_("ended at"), null=True, blank=True)
-    cancel_requested_at = models.DateTimeField(_("told to stop at"), null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(_("cancellation requested at"), null=True, blank=True)
 
     result = models.JSONField(_("result"), null=True, blank=True)
     failure_type = models.CharField(
-        _("failed because"), max_length=20, choices=FAILURE_TYPES, blank=True, db_default=""
+        _("failure reason"), max_length=20, choices=FAILURE_TYPES, blank=True, db_default=""
     )
     error = models.TextField(_("error"), blank=True, db_default="")
     progress = models.JSONField(_("progress"), null=True, blank=True)
@@ -197,7 +199,7 @@ class Attempt(models.Model):
     timeout_at = models.DateTimeField(_("time limit ends at"))
     ended_at = models.DateTimeField(_("ended at"))
     outcome = models.CharField(_("outcome"), max_length=12, choices=Outcome.choices)
-    failure_type = models.CharField(_("failed because"), max_length=20, blank=True)
+    failure_type = models.CharField(_("failure reason"), max_length=20, blank=True)
     error = models.TextField(_("error"), blank=True)
     traceback = models.TextField(_("traceback"), blank=True, db_default="")
     worker = models.CharField(_("worker"), max_length=200, blank=True)

@@ -28,12 +28,12 @@ from jobs.states import (
 class Batch(models.Model):
     """Jobs that were submitted together, or added to the same id later."""
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False)
     office = models.ForeignKey(
         Office, on_delete=models.CASCADE, related_name="batches", verbose_name=_("office")
     )
     name = models.CharField(_("name"), max_length=200, blank=True)
-    created_at = models.DateTimeField(_("made at"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     # Of a workflow run: what its steps read as `$input`, and when it was due.
     input = models.JSONField(_("input"), null=True, blank=True)
@@ -57,7 +57,7 @@ class Job(models.Model):
     their number in `dependency_count`.
     """
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False, db_default=RandomUUID())
+    id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False, db_default=RandomUUID())
     seq = models.BigIntegerField(_("order"), editable=False)
     office = models.ForeignKey(
         Office, on_delete=models.CASCADE, related_name="jobs", db_index=False, verbose_name=_("office")
@@ -85,7 +85,7 @@ class Job(models.Model):
         db_default=JobStatus.PENDING.value,
     )
     on_dependency_failure = models.CharField(
-        _("when a dependency fails"),
+        _("on failed dependency"),
         max_length=8,
         choices=OnDependencyFailure.choices,
         default=OnDependencyFailure.BLOCK,
@@ -94,14 +94,14 @@ class Job(models.Model):
     dependency_count = models.IntegerField(_("dependencies"), default=0, db_default=0)
 
     timeout_ms = models.BigIntegerField(_("time limit (ms)"), db_default=1_800_000)
-    max_retries = models.IntegerField(_("retries at most"), db_default=2)
+    max_retries = models.IntegerField(_("max retries"), db_default=2)
     retry_backoff = models.CharField(
-        _("delays grow"), max_length=12, choices=Backoff.choices, db_default=Backoff.EXPONENTIAL.value
+        _("backoff"), max_length=12, choices=Backoff.choices, db_default=Backoff.EXPONENTIAL.value
     )
-    retry_base_delay_ms = models.BigIntegerField(_("first delay (ms)"), db_default=60_000)
+    retry_base_delay_ms = models.BigIntegerField(_("initial retry delay (ms)"), db_default=60_000)
     retry_count = models.IntegerField(_("retries"), default=0, db_default=0)
     on_lost = models.CharField(
-        _("when its worker is lost"),
+        _("on lost worker"),
         max_length=8,
         choices=OnLost.choices,
         default=OnLost.RETRY,
@@ -131,7 +131,7 @@ class Job(models.Model):
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     completed_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True, blank=True)
-    failure_type = models.CharField(_("failed because"), max_length=20, blank=True, db_default="")
+    failure_type = models.CharField(_("failure reason"), max_length=20, blank=True, db_default="")
     error_message = models.TextField(_("error"), blank=True, db_default="")
     # Ready, and passed by: its Task is limited, and no further run of it may start now.
     held = models.BooleanField(_("held"), default=False, db_default=False)
@@ -146,7 +146,7 @@ class Job(models.Model):
         verbose_name=_("run"),
     )
     # Set once the job has ended: after a retry its joins have been counted and are released directly.
-    ended_before = models.BooleanField(_("ended before"), default=False, db_default=False)
+    ended_before = models.BooleanField(_("has ended before"), default=False, db_default=False)
 
     # The ids of the jobs that it depends on: no column, jobs/serialize.py reads them for many jobs at once.
     depends_on: Sequence[str] = ()
@@ -267,7 +267,7 @@ class Dependency(models.Model):
         on_delete=models.CASCADE,
         related_name="edges_out",
         db_constraint=False,
-        verbose_name=_("waits for"),
+        verbose_name=_("depends on"),
     )
     position = models.IntegerField(_("place"))
 

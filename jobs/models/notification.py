@@ -32,8 +32,8 @@ class Webhook(models.Model):
     old_secret_until = models.DateTimeField(_("old secret until"), null=True, blank=True, editable=False)
     event_types = models.JSONField(_("events"), default=list, blank=True)
     enabled = models.BooleanField(_("enabled"), default=True)
-    created_at = models.DateTimeField(_("made at"), auto_now_add=True)
-    disabled_reason = models.CharField(_("why disabled"), max_length=200, blank=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    disabled_reason = models.CharField(_("disabled reason"), max_length=200, blank=True)
     # The receiver did not answer, or requested a pause: Dure sends it nothing before this time.
     paused_until = models.DateTimeField(_("paused until"), null=True, blank=True, editable=False)
     # A deleted webhook receives nothing. Retention deletes it when nobody can undo the deletion any more.
@@ -93,15 +93,15 @@ class Notification(models.Model):
     webhook = models.ForeignKey(
         Webhook, on_delete=models.CASCADE, null=True, related_name="notifications", verbose_name=_("webhook")
     )
-    address = models.CharField(_("mail address"), max_length=320, blank=True)
+    address = models.CharField(_("email address"), max_length=320, blank=True)
     event_id = models.BigIntegerField(_("event"))
     body = models.TextField(_("message"))
-    created_at = models.DateTimeField(_("made at"))
+    created_at = models.DateTimeField(_("created at"))
     attempts = models.IntegerField(_("attempts"), default=0)
     next_at = models.DateTimeField(_("next attempt at"), null=True)
-    sent_at = models.DateTimeField(_("arrived at"), null=True)
+    sent_at = models.DateTimeField(_("delivered at"), null=True)
     gave_up_at = models.DateTimeField(_("given up at"), null=True)
-    answer = models.CharField(_("answer"), max_length=500, blank=True)
+    answer = models.CharField(_("response"), max_length=500, blank=True)
 
     class Meta:
         db_table = "notifications"

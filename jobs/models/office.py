@@ -25,31 +25,29 @@ def default_retryable_failures() -> list[str]:
 class Office(models.Model):
     """A tenant. Its row's lock orders everything that happens to its jobs."""
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False)
     name = models.CharField(_("name"), max_length=200)
-    created_at = models.DateTimeField(_("made at"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL, through="Membership", related_name="offices", verbose_name=_("members")
     )
 
-    max_concurrent_jobs = models.PositiveIntegerField(_("jobs at once"), default=3)
+    max_concurrent_jobs = models.PositiveIntegerField(_("concurrent jobs"), default=3)
     max_concurrent_by_role = models.JSONField(
-        _("jobs at once by role"), default=default_role_limits, blank=True
+        _("concurrent jobs by role"), default=default_role_limits, blank=True
     )
     default_timeout_ms = models.PositiveIntegerField(_("time limit (ms)"), default=1_800_000)
     default_timeout_by_role = models.JSONField(
         _("time limits by role (ms)"), default=default_role_timeouts, blank=True
     )
-    max_retries = models.PositiveIntegerField(_("retries at most"), default=2)
+    max_retries = models.PositiveIntegerField(_("max retries"), default=2)
     retry_backoff = models.CharField(
-        _("delays grow"), max_length=12, choices=Backoff.choices, default=Backoff.EXPONENTIAL
+        _("backoff"), max_length=12, choices=Backoff.choices, default=Backoff.EXPONENTIAL
     )
-    retry_base_delay_ms = models.PositiveIntegerField(_("first delay (ms)"), default=60_000)
-    retryable_failures = models.JSONField(
-        _("tried again after"), default=default_retryable_failures, blank=True
-    )
+    retry_base_delay_ms = models.PositiveIntegerField(_("initial retry delay (ms)"), default=60_000)
+    retryable_failures = models.JSONField(_("retry on"), default=default_retryable_failures, blank=True)
     paused = models.BooleanField(_("paused"), default=False)
-    notify_emails = models.JSONField(_("mail addresses"), default=list, blank=True)
+    notify_emails = models.JSONField(_("email addresses"), default=list, blank=True)
 
     # The engine requests notifications after each commit only while a webhook is enabled.
     has_webhooks = models.BooleanField(_("has webhooks"), default=False, editable=False)
@@ -57,7 +55,7 @@ class Office(models.Model):
     watched_until = models.DateTimeField(_("watched until"), null=True, blank=True, editable=False)
 
     # Whether a limit of a Task holds ready jobs of this office: see dure_hold_jobs.
-    holds = models.BooleanField(_("holds jobs"), default=False, db_default=False, editable=False)
+    holds = models.BooleanField(_("has held jobs"), default=False, db_default=False, editable=False)
 
     class Meta:
         db_table = "offices"

@@ -14,7 +14,7 @@ class Worker(models.Model):
     running = models.IntegerField(_("running"), default=0)
     draining = models.BooleanField(_("draining"), default=False)
     started_at = models.DateTimeField(_("started at"))
-    seen_at = models.DateTimeField(_("last heard of at"))
+    seen_at = models.DateTimeField(_("last heartbeat"))
 
     class Meta:
         db_table = "workers"

@@ -1,9 +1,14 @@
 """Beats, queue probes, minute statistics, calendars and saved views, read only."""
 
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
+from jobs.admin import columns
 from jobs.admin.base import ReadOnlyAdmin
 from scheduler.models import Beat, BeatLeader, Calendar, Minute, QueueProbe, RoleMinute, SavedView
+
+WAIT = columns.milliseconds("wait_ms", _("wait (p95)"))
+DURATION = columns.milliseconds("run_ms", _("duration (p95)"))
 
 
 @admin.register(Beat)
@@ -45,13 +50,13 @@ class QueueProbeAdmin(ReadOnlyAdmin):
 
 @admin.register(Minute)
 class MinuteAdmin(ReadOnlyAdmin):
-    list_display = ("minute", "done", "failed", "wait_ms", "run_ms")
+    list_display = ("minute", "done", "failed", WAIT, DURATION)
     search_fields = ()
-    fields = ("minute", "done", "failed", "wait_ms", "run_ms")
+    fields = ("minute", "done", "failed", WAIT, DURATION)
 
 
 @admin.register(RoleMinute)
 class RoleMinuteAdmin(ReadOnlyAdmin):
-    list_display = ("role", "minute", "done", "failed", "queued", "wait_ms", "run_ms")
+    list_display = ("role", "minute", "done", "failed", "queued", WAIT, DURATION)
     search_fields = ()
-    fields = ("role", "minute", "done", "failed", "queued", "wait_ms", "run_ms")
+    fields = ("role", "minute", "done", "failed", "queued", WAIT, DURATION)

@@ -57,14 +57,14 @@ class ScheduleForm(MaskedForm):
     creator: ClassVar[User | None] = None
 
     task_id = forms.ChoiceField(label=_("Task"))
-    kind = forms.ChoiceField(label=_("schedule type"), choices=list(display.KINDS.items()))
+    kind = forms.ChoiceField(label=_("Schedule type"), choices=list(display.KINDS.items()))
     overlap = forms.ChoiceField(
-        label=_("if the previous run is still running"),
+        label=_("If the previous run is still running"),
         choices=list(display.OVERLAPS.items()),
         initial=Overlap.SKIP,
     )
     catch_up = forms.ChoiceField(
-        label=_("if runs were missed"), choices=list(display.CATCH_UPS.items()), initial=CatchUp.LATEST
+        label=_("If runs were missed"), choices=list(display.CATCH_UPS.items()), initial=CatchUp.LATEST
     )
     # With the limits and the choices of the page's form.
     grace, max_retries = PAGE_FIELDS["grace"], PAGE_FIELDS["max_retries"]

@@ -97,7 +97,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='SavedView',
             fields=[
-                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=100, verbose_name='name')),
                 ('query', models.CharField(blank=True, max_length=2000, verbose_name='filter')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='user')),
@@ -125,7 +125,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Calendar',
             fields=[
-                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=200, verbose_name='name')),
                 ('dates', models.JSONField(blank=True, default=list, verbose_name='dates')),
                 ('windows', models.JSONField(blank=True, default=list, verbose_name='maintenance windows')),
@@ -147,7 +147,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Schedule',
             fields=[
-                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=200, verbose_name='name')),
                 ('task_id', models.CharField(max_length=200, verbose_name='Task')),
                 ('args', models.JSONField(blank=True, default=dict, verbose_name='arguments')),
@@ -164,10 +164,10 @@ class Migration(migrations.Migration):
                 ('catch_up', models.CharField(choices=[('latest', 'latest'), ('none', 'none'), ('all', 'all')], default='latest', max_length=8, verbose_name='if runs were missed')),
                 ('grace', models.PositiveIntegerField(db_default=60, default=60, verbose_name='grace period (s)')),
                 ('max_retries', models.PositiveIntegerField(default=3, verbose_name='max retries')),
-                ('retry_backoff', models.CharField(blank=True, choices=[('linear', 'Linear'), ('exponential', 'Exponential')], db_default='', default='', max_length=12, verbose_name='delays grow')),
-                ('retry_base_delay', models.BigIntegerField(blank=True, null=True, verbose_name='first delay (ms)')),
+                ('retry_backoff', models.CharField(blank=True, choices=[('linear', 'Linear'), ('exponential', 'Exponential')], db_default='', default='', max_length=12, verbose_name='backoff')),
+                ('retry_base_delay', models.BigIntegerField(blank=True, null=True, verbose_name='initial retry delay (ms)')),
                 ('timeout_ms', models.BigIntegerField(blank=True, null=True, verbose_name='time limit (ms)')),
-                ('on_lost', models.CharField(blank=True, choices=[('retry', 'Retry'), ('fail', 'Fail')], db_default='', default='', max_length=8, verbose_name='if the worker is lost')),
+                ('on_lost', models.CharField(blank=True, choices=[('retry', 'Retry'), ('fail', 'Fail')], db_default='', default='', max_length=8, verbose_name='on lost worker')),
                 ('notify_after_failures', models.PositiveIntegerField(blank=True, null=True, verbose_name='notify after so many failed runs in a row')),
                 ('notify_after_missed', models.PositiveIntegerField(blank=True, null=True, verbose_name='notify after so many missed runs in a row')),
                 ('consecutive_failures', models.PositiveIntegerField(db_default=0, default=0, editable=False, verbose_name='failed runs in a row')),
@@ -301,7 +301,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Step',
             fields=[
-                ('job_id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('job_id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='ID')),
                 ('forward_operation', models.CharField(default='NO_OPERATION', max_length=100, verbose_name='forward operation')),
                 ('backward_operation', models.CharField(default='NO_OPERATION', max_length=100, verbose_name='backward operation')),
                 ('arguments', scheduler.steps.models.AnyJSONField(default=scheduler.steps.models.empty_args, verbose_name='arguments')),
@@ -336,7 +336,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Workflow',
             fields=[
-                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=200, verbose_name='name')),
                 ('status', models.CharField(choices=[('draft', 'Draft'), ('active', 'Active'), ('paused', 'Paused')], default='draft', max_length=8, verbose_name='status')),
                 ('steps', models.JSONField(default=list, verbose_name='steps')),
@@ -369,7 +369,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='WorkflowRun',
             fields=[
-                ('id', models.UUIDField(db_default=django.contrib.postgres.functions.RandomUUID(), default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('id', models.UUIDField(db_default=django.contrib.postgres.functions.RandomUUID(), default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='ID')),
                 ('workflow_data', models.JSONField(db_default=models.Value({}, models.JSONField()), default=dict, verbose_name='definition at start')),
                 ('input', models.JSONField(blank=True, null=True, verbose_name='input')),
                 ('scheduled_time', models.DateTimeField(verbose_name='scheduled for')),
@@ -378,7 +378,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='updated at')),
                 ('executed_at', models.DateTimeField(blank=True, null=True, verbose_name='started at')),
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended at')),
-                ('cancel_requested_at', models.DateTimeField(blank=True, null=True, verbose_name='told to stop at')),
+                ('cancel_requested_at', models.DateTimeField(blank=True, null=True, verbose_name='cancellation requested at')),
                 ('retry_count', models.PositiveIntegerField(db_default=0, default=0, verbose_name='retries')),
                 ('error_message', models.TextField(blank=True, db_default='', verbose_name='error')),
                 ('error_text', models.JSONField(editable=False, null=True)),
@@ -418,8 +418,8 @@ class Migration(migrations.Migration):
                 ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='history', to='scheduler.workflowrun', verbose_name='run')),
             ],
             options={
-                'verbose_name': 'run log entry',
-                'verbose_name_plural': 'run log',
+                'verbose_name': 'workflow run start',
+                'verbose_name_plural': 'workflow run starts',
                 'db_table': 'workflow_run_history',
                 'ordering': ['run', 'number'],
                 'constraints': [

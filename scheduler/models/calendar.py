@@ -11,7 +11,7 @@ from scheduler.schedules.timezones import KOREAN_TIME
 class Calendar(models.Model):
     """Holidays and maintenance windows of a user; schedules/calendars.py changes it."""
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,

@@ -23,7 +23,7 @@ OCCURRENCE_TRIGGERS = [(each.value, each.label) for each in (Trigger.SCHEDULE, T
 class Schedule(models.Model):
     """A time rule that starts Executions of a Task; schedules/lifecycle.py changes it."""
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,
@@ -73,12 +73,12 @@ class Schedule(models.Model):
     max_retries = models.PositiveIntegerField(_("max retries"), default=3)
     # Empty: as the Task declares.
     retry_backoff = models.CharField(
-        _("delays grow"), max_length=12, choices=Backoff.choices, blank=True, default="", db_default=""
+        _("backoff"), max_length=12, choices=Backoff.choices, blank=True, default="", db_default=""
     )
-    retry_base_delay = models.BigIntegerField(_("first delay (ms)"), null=True, blank=True)
+    retry_base_delay = models.BigIntegerField(_("initial retry delay (ms)"), null=True, blank=True)
     timeout_ms = models.BigIntegerField(_("time limit (ms)"), null=True, blank=True)
     on_lost = models.CharField(
-        _("if the worker is lost"),
+        _("on lost worker"),
         max_length=8,
         choices=OnLost.choices,
         blank=True,

@@ -16,7 +16,7 @@ from scheduler.states import RUN_ENDED, RunStatus, WorkflowStatus
 class Workflow(models.Model):
     """A saved template of steps with a schedule. The lock on its row serialises changes of its next run."""
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False)
     office = models.ForeignKey(
         Office, on_delete=models.CASCADE, related_name="workflows", verbose_name=_("office")
     )
@@ -78,7 +78,7 @@ class WorkflowRun(models.Model):
     The database has defaults too, so that a plain INSERT of a workflow and a time is a pending run.
     """
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, db_default=RandomUUID(), editable=False)
+    id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, db_default=RandomUUID(), editable=False)
     workflow = models.ForeignKey(
         Workflow, on_delete=models.CASCADE, related_name="runs", db_index=False, verbose_name=_("workflow")
     )
@@ -100,7 +100,7 @@ class WorkflowRun(models.Model):
     executed_at = models.DateTimeField(_("started at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     # Set while a cancelled run waits for the end of its steps; such a run is not retried by itself.
-    cancel_requested_at = models.DateTimeField(_("told to stop at"), null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(_("cancellation requested at"), null=True, blank=True)
     retry_count = models.PositiveIntegerField(_("retries"), default=0, db_default=0)
     error_message = models.TextField(_("error"), blank=True, db_default="")
     # The code and parameters of error_message, for readers of other languages; null if it has no code.
@@ -183,8 +183,8 @@ class WorkflowRunStart(models.Model):
 
     class Meta:
         db_table = "workflow_run_history"
-        verbose_name = _("run log entry")
-        verbose_name_plural = _("run log")
+        verbose_name = _("workflow run start")
+        verbose_name_plural = _("workflow run starts")
         ordering = ["run", "number"]
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_start_per_number")]
 

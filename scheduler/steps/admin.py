@@ -28,6 +28,7 @@ STATE_NAMES = {state: label.name for state, label in labels.STATE_LABELS.items()
 DIRECTION = columns.label("operation_direction", _("direction"), labels.DIRECTION_NAMES)
 TYPE = columns.label("type", _("event"), labels.EVENT_NAMES)
 QUEUE = columns.link("queue", _("step queue"))
+TIME_LIMIT = columns.seconds("expired_time", _("time limit"))
 
 
 def why_not_run(queue: StepQueue) -> Text:
@@ -127,7 +128,7 @@ class StepAdmin(ReadOnlyAdmin):
         "forward_operation",
         "backward_operation",
         "operation_library",
-        "expired_time",
+        TIME_LIMIT,
         "state",
     )
     list_select_related = ("queue",)
@@ -143,7 +144,7 @@ class StepAdmin(ReadOnlyAdmin):
         "forward_operation",
         "backward_operation",
         "operation_library",
-        "expired_time",
+        TIME_LIMIT,
         "undo_retries",
         "prev_job",
         "next_job",

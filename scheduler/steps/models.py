@@ -152,7 +152,7 @@ class Step(models.Model):
     It belongs to the user who made it until it is enqueued, then to the queue.
     """
 
-    job_id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    job_id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False)
     forward_operation = models.CharField(_("forward operation"), max_length=100, default=NO_OPERATION)
     backward_operation = models.CharField(_("backward operation"), max_length=100, default=NO_OPERATION)
     arguments = AnyJSONField(_("arguments"), default=empty_args)
