@@ -9,6 +9,8 @@ from django.core import checks
 class AdminConfig(SimpleAdminConfig):
     """Loads the apps' admin modules with the URLs, or to check them: a worker has no use for them."""
 
+    default_site = "config.admin_site.Site"
+
     def ready(self) -> None:
         checks.register(check_dependencies, checks.Tags.admin)
         checks.register(check_admin_modules, checks.Tags.admin)
