@@ -1,14 +1,13 @@
-"""The data of the overview: pending, running, late and failed runs, queues, workers and throughput.
+"""The data of the overview: pending, running, late and failed runs, workers and throughput.
 
 Queries read live states by partial indexes, and ended ones by a time window, so millions of ended
-Executions cost nothing. Workflow runs and schedules are those that the user may see; queues, workers and
-throughput are those of the installation.
+Executions cost nothing. Workflow runs and schedules are those that the user may see; workers and throughput
+are those of the installation, which only staff see.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet, TextField
@@ -16,8 +15,7 @@ from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
 from jobs.access import office_ids_of
-from jobs.models import Execution, Job, Office, PausedRole, Worker
-from jobs.queries import known_roles
+from jobs.models import Execution, Job, Office, Worker
 from jobs.queues import paused_roles, served_roles
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
@@ -57,26 +55,6 @@ class LateRun:
     run: WorkflowRun
     late_seconds: float
     reason: str
-
-
-@dataclass(frozen=True)
-class QueueStatus:
-    role: str
-    ready: int
-    processing: int
-    oldest_ready_seconds: float | None
-    probe_seconds: float | None
-    pause: PausedRole | None
-
-
-@dataclass(frozen=True)
-class WaitingOffice:
-    """What one office has in a queue; without an office, what belongs to none."""
-
-    office: UUID | None
-    name: str | None
-    queued: int
-    seconds: float
 
 
 def select_shown(executions: QuerySet[Execution]) -> QuerySet[Execution]:
@@ -167,31 +145,6 @@ def failed_runs(runs: QuerySet[WorkflowRun]) -> QuerySet[WorkflowRun]:
 
 def due_schedules(user: User) -> QuerySet[Schedule]:
     return access.schedules_of(user).filter(next_run_at__isnull=False).order_by("next_run_at")
-
-
-def queues() -> list[QueueStatus]:
-    """Every role's queue: ready and running work, its oldest entry, the age of its last probe, and its pause.
-
-    The roles that every installation knows come first, then others that have work or a worker.
-    """
-    live = {role: (ready, processing, age) for role, ready, processing, age in call.rows(reports.QUEUES)}
-    probes = {role: seconds for role, seconds, was_seen in call.rows(reports.QUEUE_PROBES) if was_seen}
-    pauses = PausedRole.objects.in_bulk()
-    return [
-        QueueStatus(
-            *(role, ready, processing, None if age is None else max(0.0, age)),
-            *(probes.get(role), pauses.get(role)),
-        )
-        for role in dict.fromkeys([*known_roles(), *sorted(live), *sorted(pauses)])
-        for ready, processing, age in [live.get(role, (0, 0, None))]
-    ]
-
-
-def waiting_offices(role: str, offices: QuerySet[Office] | None) -> list[WaitingOffice]:
-    """Whose work waits in the queue of this role, most first: of these offices, or of all."""
-    visible = None if offices is None else list(offices.values_list("id", flat=True))
-    values = {"role": role, "offices": visible, "limit": LATE_LIMIT}
-    return [WaitingOffice(*row) for row in call.rows(reports.WAITING_OFFICES, values)]
 
 
 def workers(now: datetime) -> QuerySet[Worker]:

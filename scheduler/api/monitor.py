@@ -1,22 +1,27 @@
 """GET /api/scheduler/monitor: the data of the overview."""
 
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import AfterValidator, Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.access import offices_of
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api_model import ApiOut, Time
-from scheduler import access, beats, monitor
+from jobs.insight.stats import office_counts
+from jobs.models import Execution, Worker
+from scheduler import access, beats, monitor, queue_lengths, trends, work_counts
 from scheduler.api import examples, shapes
 from scheduler.api.schemas import ScheduledJobOut, WordsOut
 from scheduler.clock import database_now
-from scheduler.models import Schedule
+from scheduler.models import Minute, Schedule
 
 Tenths = Annotated[float, AfterValidator(lambda seconds: round(seconds, 1))]
 
@@ -69,7 +74,7 @@ class WorkerOut(ApiOut):
     name: str
     roles: list[str]
     slots: int = Field(description="How many Executions the worker runs at once.")
-    running: int
+    running: int = Field(description="Without staff rights only those that you may see.")
     draining: bool = Field(description="The worker accepts no new work.")
     last_seen: Time = Field(validation_alias="seen_at")
     executions: list[RunningExecutionOut] = Field(description="The running Executions that you may see.")
@@ -88,7 +93,10 @@ class MonitorOut(ApiOut):
     generated_at: Time
     beat: BeatStatusOut
     counts: CountsOut = Field(description="Workflow runs that you may see.")
-    executions: CountsOut = Field(description="Executions of the whole installation.")
+    executions: CountsOut = Field(
+        description="For staff the Executions of the whole installation; for others the jobs, and the "
+        "Executions without a job, that they may see."
+    )
     counts_window_seconds: int = Field(
         description="How long before `generated_at` the completed and failed ones are counted."
     )
@@ -96,9 +104,11 @@ class MonitorOut(ApiOut):
     next: list[ScheduledJobOut] = Field(description="Upcoming workflow runs.")
     next_schedules: list[NextOfScheduleOut] = Field(description="Upcoming scheduled runs.")
     recent_failures: list[ScheduledJobOut]
-    queues: list[QueueOut] = Field(description="By role.")
+    queues: list[QueueOut] = Field(description="By role: what you may see of it.")
     workers: list[WorkerOut] = Field(description="Workers with a heartbeat within the last hour.")
-    throughput: list[MinuteOut] = Field(description="The last hour, oldest minute first.")
+    throughput: list[MinuteOut] = Field(
+        description="The last hour, oldest minute first; without staff rights of the jobs in your offices."
+    )
 
 
 @extend_schema(tags=["monitor"])
@@ -118,21 +128,52 @@ class MonitorView(GenericAPIView[Any]):
                     "generated_at": now,
                     "beat": beats.status(),
                     "counts": monitor.run_counts(runs, now),
-                    "executions": monitor.execution_counts(),
+                    "executions": _execution_counts(user, now),
                     "counts_window_seconds": int(monitor.WINDOW.total_seconds()),
                     "delayed": [_delayed_run(late) for late in monitor.late_runs(runs, pending, now)],
                     "next": pending[:limit],
                     "next_schedules": [_next_of_schedule(row) for row in monitor.due_schedules(user)[:limit]],
                     "recent_failures": list(monitor.failed_runs(runs)[:limit]),
-                    "queues": monitor.queues(),
+                    "queues": queue_lengths.queues(user, now),
                     "workers": [
-                        WorkerOut.of(row, executions=running.get(row.name, []))
-                        for row in monitor.workers(now)
+                        _worker(user, row, running.get(row.name, [])) for row in monitor.workers(now)
                     ],
-                    "throughput": monitor.throughput(now),
+                    "throughput": _throughput(user, now),
                 }
             )
         )
+
+
+def _execution_counts(user: User, now: datetime) -> monitor.Counts:
+    if user.is_staff:
+        return monitor.execution_counts()
+    ids = list(offices_of(user).values_list("id", flat=True))
+    counts = work_counts.of(user, access.read_origins(user), list(office_counts(ids, now).values()), now)
+    return monitor.Counts(counts["waiting"], counts["running"], counts["done"], counts["failed"])
+
+
+def _worker(user: User, row: Worker, executions: list[Execution]) -> WorkerOut:
+    running = row.running if user.is_staff else len(executions)
+    return WorkerOut.of(row, executions=executions, running=running)
+
+
+def _throughput(user: User, now: datetime) -> list[Minute]:
+    if user.is_staff:
+        return monitor.throughput(now)
+    return [
+        Minute(
+            minute=step.start,
+            done=step.done,
+            failed=step.failed,
+            wait_ms=_whole(step.wait_p95),
+            run_ms=_whole(step.run_p95),
+        )
+        for step in trends.steps(user, "1h", now)
+    ]
+
+
+def _whole(milliseconds: float | None) -> int | None:
+    return None if milliseconds is None else round(milliseconds)
 
 
 def _delayed_run(late: monitor.LateRun) -> DelayedRunOut:

@@ -1,7 +1,6 @@
 """The overview. Users see their own work, staff everything."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -10,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -19,12 +18,12 @@ from django.views.decorators.http import require_safe
 
 from jobs import workers
 from jobs.access import offices_of
-from jobs.insight.stats import OfficeCounts, live_counts, office_counts, usual_times_of_slow
+from jobs.insight.stats import office_counts, usual_times_of_slow
 from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
 from jobs.queues import served_roles
-from jobs.states import EXECUTION_LIVE, ExecutionStatus, JobStatus
-from scheduler import access, beats, failures, monitor
+from jobs.states import ExecutionStatus, JobStatus
+from scheduler import access, beats, failures, monitor, queue_lengths, work_counts
 from scheduler.access import Origins
 from scheduler.models import Schedule, WorkflowRun
 from scheduler.pages.causes import queues_of_executions
@@ -35,13 +34,6 @@ from scheduler.workflows import recurrence
 RUNNING_LIMIT = 25
 FAILURES_LIMIT = 10
 OFFICES_LIMIT = 30
-# What each tile counts, and the status of the Executions without a job among it.
-TILES = {
-    "waiting": ExecutionStatus.PENDING,
-    "running": ExecutionStatus.RUNNING,
-    "done": ExecutionStatus.SUCCESS,
-    "failed": ExecutionStatus.FAILED,
-}
 
 
 @require_safe
@@ -73,7 +65,7 @@ def overview(user: User) -> dict[str, Any]:
     linked = [*(row["execution"] for row in sent), *in_progress, *(group.last for group in failed)]
     return {
         "now": now,
-        "tiles": tiles(user, origins, list(counts.values()), now),
+        "tiles": work_counts.of(user, origins, list(counts.values()), now),
         "beat": beats.status(),
         "run_counts": monitor.run_counts(runs, now),
         "delayed": [
@@ -90,37 +82,16 @@ def overview(user: User) -> dict[str, Any]:
         "next": upcoming_runs(monitor.due_schedules(user)[:limit], pending[:limit])[:limit],
         "run_failures": monitor.failed_runs(runs)[:limit],
         "no_worker": not served,
-        **(installation(now) if user.is_staff else {}),
+        **(installation(user, now) if user.is_staff else {}),
     }
 
 
-def installation(now: datetime) -> dict[str, Any]:
+def installation(user: User, now: datetime) -> dict[str, Any]:
     """What only staff see: workers and queues, which all offices share."""
     return {
         "workers": [(worker, workers.is_online(worker, now)) for worker in monitor.workers(now)],
-        "queues": monitor.queues(),
+        "queues": queue_lengths.queues(user, now),
         "flower": settings.DURE_FLOWER_URL,
-    }
-
-
-def tiles(
-    user: User, origins: Origins | None, counts: Sequence[OfficeCounts], now: datetime
-) -> dict[str, int]:
-    """Jobs, and Executions without a job. Ended work of staff: every Execution of the installation."""
-    without_job = access.executions_of(user, origins).filter(job__isnull=True)
-    parts = [without_job.filter(status__in=EXECUTION_LIVE)]
-    if user.is_staff:
-        counts = [live_counts(), OfficeCounts(0, 0, *monitor.ended_executions())]
-    else:
-        ended = Q(job__isnull=True, finished_at__gte=now - monitor.WINDOW)
-        parts += [part.filter(ended) for part in access.executions_without_job(user, origins)]
-    first, *others = (part.order_by().values_list("status").annotate(number=Count("*")) for part in parts)
-    numbers: Counter[str] = Counter()
-    for status, number in first.union(*others, all=True) if others else first:
-        numbers[status] += number
-    return {
-        name: sum(getattr(office, name) for office in counts) + numbers[status]
-        for name, status in TILES.items()
     }
 
 

@@ -1,5 +1,9 @@
-"""The page of a role's queue: its length, its waits, its workers and who waits; staff pause it there."""
+"""The page of a role's queue: its length, its waits and who waits.
 
+Members see what concerns their own offices there. Staff see everything and the workers, and pause the queue.
+"""
+
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -12,11 +16,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs import queues, workers
-from jobs.access import offices_of
 from jobs.insight.stats import usual_times_of_slow
 from jobs.pages.permissions import current_user, staff_user
 from jobs.states import ExecutionStatus
-from scheduler import access, monitor
+from scheduler import access, monitor, queue_lengths
 from scheduler.pages.causes import queues_of_executions
 
 RUNNING_LIMIT = 25
@@ -27,7 +30,7 @@ RUNNING_LIMIT = 25
 def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     user, now = current_user(request), timezone.now()
-    status = next((queue for queue in monitor.queues() if queue.role == role), None)
+    status = next((queue for queue in queue_lengths.queues(user, now) if queue.role == role), None)
     if status is None:
         raise Http404
     live = access.executions_of(user).filter(status=ExecutionStatus.RUNNING, role=role)
@@ -40,17 +43,21 @@ def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> H
         "queue": status,
         "may_act": user.is_staff,
         "served": role in queues.served_roles(),
-        "workers": [
-            {"worker": row, "online": workers.is_online(row, now)}
-            for row in monitor.workers(now)
-            if role in row.roles
-        ],
+        "workers": _workers(role, now) if user.is_staff else None,
         "running": running,
         "slow": usual_times_of_slow(running, now),
         "step_queues": queues_of_executions(running),
-        "waiting": monitor.waiting_offices(role, None if user.is_staff else offices_of(user)),
+        "waiting": queue_lengths.waiting_offices(user, role, now),
     }
     return render(request, f"scheduler/{template}", context)
+
+
+def _workers(role: str, now: datetime) -> list[dict[str, Any]]:
+    return [
+        {"worker": row, "online": workers.is_online(row, now)}
+        for row in monitor.workers(now)
+        if role in row.roles
+    ]
 
 
 @require_POST

@@ -1,4 +1,7 @@
-"""The page of a worker: what it runs and has run, what it offers, and for staff how to drain it."""
+"""The page of a worker: what it runs and has run; for staff what it offers too, and how to drain it.
+
+For members a worker exists that has run something of theirs: they see whether it is online, and their runs.
+"""
 
 from typing import Any
 
@@ -48,12 +51,15 @@ def worker(request: HttpRequest, name: str, *, template: str = "worker.html") ->
         "live_at": reverse("scheduler:worker-live", args=[name]),
         "worker": row,
         "online": row is not None and workers.is_online(row, now),
-        "offers": workers.offers_of(name),
-        "public": {task.task_id for task in public_tasks()},
         "may_act": user.is_staff,
         **_runs(user, name, visible),
         "failures": failures.recent_groups(visible, now, FAILURES_LIMIT),
     }
+    if user.is_staff:
+        context["offers"] = workers.offers_of(name)
+        context["public"] = {task.task_id for task in public_tasks()}
+    elif not (context["running"] or context["rows"] or context["failures"]):
+        raise Http404
     linked = [*context["running"], *(group.last for group in context["failures"])]
     context["step_queues"] = queues_of_executions(linked)
     context["slow"] = usual_times_of_slow(context["running"], now)

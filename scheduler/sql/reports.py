@@ -135,7 +135,7 @@ QUEUES = """
         SELECT role, 0, count(*), NULL FROM job_executions WHERE status = 'RUNNING' GROUP BY role
     ) AS parts GROUP BY role
 """
-# queue page: the work of a role that waits, as above, by office; `offices` NULL: of all, and of none.
+# queue page of staff: the work of a role that waits, as above, by office.
 WAITING_OFFICES = """
     SELECT waiting.office_id, o.name, sum(number)::bigint,
            greatest(0, extract(epoch FROM now() - min(since)))::float
@@ -146,7 +146,6 @@ WAITING_OFFICES = """
         SELECT office_id, count(*), min(dispatched_at) FROM job_executions
         WHERE status = 'PENDING' AND dispatched_at IS NOT NULL AND role = %(role)s GROUP BY office_id
     ) AS waiting LEFT JOIN offices o ON o.id = waiting.office_id
-    WHERE %(offices)s::uuid[] IS NULL OR waiting.office_id = ANY (%(offices)s::uuid[])
     GROUP BY 1, 2 ORDER BY 3 DESC, 4 DESC LIMIT %(limit)s
 """
 QUEUE_PROBES = """

@@ -8,12 +8,13 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.api.framework import waiting
-from jobs.models import Job, Membership
+from jobs.models import Job, Membership, Worker
+from jobs.sql import call
 from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.workflows import runs
-from tests.factories import an_office, claimed, unserve_roles
+from tests.factories import an_office, claimed, serve_roles, submitted, unserve_roles
 from tests.integration.rest_support import client_of, make_user
 from tests.schedule_factories import DAILY, a_step, a_workflow
 
@@ -331,7 +332,6 @@ def test_a_run_whose_steps_do_not_start_is_delayed_and_has_a_reason(alice, clien
 
 
 def test_the_monitor_shows_queues_and_workers(client, office):
-    from jobs.models import Worker
     from scheduler import queue_probes
 
     now = database_now()
@@ -347,8 +347,36 @@ def test_the_monitor_shows_queues_and_workers(client, office):
     assert [row["task_id"] for row in worker["executions"]] == ["demo.sum"]
     queue = next(row for row in document["queues"] if row["role"] == "default")
     assert (queue["ready"], queue["processing"], queue["oldest_ready_seconds"]) == (0, 1, None)
-    others = client_of(make_user("outsider")).get("/api/scheduler/monitor").json()["workers"]
-    assert [row["executions"] for row in others] == [[]]
+    counts = {"pending": 0, "running": 1, "completed": 0, "failed": 0}
+    assert document["executions"] == counts
+    attempt.finish()
+    for table, column in (("job_queue", "completed_at"), ("job_executions", "finished_at")):
+        call.change(f"UPDATE {table} SET {column} = now() - interval '2 minutes' WHERE {column} IS NOT NULL")
+    document = client.get("/api/scheduler/monitor").json()
+    assert document["executions"] == {**counts, "running": 0, "completed": 1}
+    assert sum(row["done"] for row in document["throughput"]) == 1
+
+
+def test_the_monitor_counts_nothing_of_other_users(client, office):
+    now = database_now()
+    Worker.objects.create(name="w@here", roles=["FE"], slots=2, running=1, started_at=now, seen_at=now)
+    serve_roles("FE")
+    first, _second = submitted(office, {"role": "FE"}, {"role": "FE"})
+    assert claimed(first, worker="w@here") is not None
+    staff = client_of(make_user("steve", is_staff=True))
+    for reader, ready, processing in (
+        (client, 1, 1),
+        (client_of(make_user("outsider")), 0, 0),
+        (staff, 1, 1),
+    ):
+        document = reader.get("/api/scheduler/monitor").json()
+        queue = next(row for row in document["queues"] if row["role"] == "FE")
+        assert (queue["ready"], queue["processing"]) == (ready, processing)
+        assert (queue["oldest_ready_seconds"] is None) == (not ready)
+        (worker,) = document["workers"]
+        assert (worker["running"], len(worker["executions"])) == (processing, processing)
+        assert document["executions"]["running"] == processing
+        assert len(document["throughput"]) == 60
 
 
 # --- Inputs ----------------------------------------------------------------------------------------

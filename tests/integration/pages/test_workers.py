@@ -10,7 +10,16 @@ from jobs.sql import call
 from jobs.states import Act, JobStatus
 from jobs.worker import catalogue
 from scheduler.sql import reports
-from tests.factories import a_user, an_office, fresh, running, serve_roles, submitted, unserve_roles
+from tests.factories import (
+    a_run_by_hand,
+    a_user,
+    an_office,
+    fresh,
+    running,
+    serve_roles,
+    submitted,
+    unserve_roles,
+)
 from tests.integration.pages.clients import at, page_text, sign_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -44,15 +53,27 @@ def test_a_workers_page_shows_what_it_runs_has_run_and_offers(office, alice, ste
     assert [run.job.ref for run in page.context["running"]] == ["busy"]
     assert [run.name for run in page.context["rows"]] == ["went well", "broke"]
     assert [group.last.job.ref for group in page.context["failures"]] == ["broke"]
+    for_staff = ("1/4", '<dd><a href="/queues/FE">FE</a>', 'href="/tasks/http.request"', 'id="drain"')
     text = text_of(page)
-    links = ('href="/queues/FE"', 'href="/tasks/http.request"', "?worker=studio%2F1%40host")
-    for expected in (*links, "1/4", "Online"):
+    for expected in ("?worker=studio%2F1%40host", "Online"):
         assert expected in text, expected
-    for unexpected in ("of bob", 'id="drain"'):
+    for unexpected in ("of bob", *for_staff):
         assert unexpected not in text, unexpected
+    text = page_text(steve, f"/workers/{NAME}")
+    for expected in for_staff:
+        assert expected in text, expected
     assert {run.job.ref for run in steve.get(f"/workers/{NAME}").context["running"]} == {"busy", "of bob"}
     assert "busy" in text_of(alice.get(page.context["live_at"]))
     assert "마지막 실행" in page_text(sign_in(language="ko"), f"/workers/{NAME}")
+
+
+def test_a_worker_that_ran_nothing_of_a_members_has_no_page_for_them(office, alice, steve, worker):
+    (of_bob,) = submitted(an_office(a_user("bob"), name="Bob's"), {"ref": "of bob"})
+    running(of_bob, worker=NAME)
+    for path in (f"/workers/{NAME}", f"/workers/{NAME}/live", "/workers/nobody@host"):
+        assert alice.get(path).status_code == 404, path
+    assert steve.get(f"/workers/{NAME}").status_code == 200
+    assert "of bob" in page_text(sign_in("bob"), f"/workers/{NAME}")
 
 
 def test_a_worker_that_has_stopped_has_a_page_with_what_it_ran(office, alice):
@@ -87,7 +108,7 @@ def test_every_place_that_names_a_worker_links_it(office, alice, steve, worker):
         (steve, "/"),
         (alice, "/runs"),
         (alice, at(office, f"/jobs/{first.id}")),
-        (alice, "/queues/FE"),
+        (steve, "/queues/FE"),
     ):
         assert link in page_text(client, path), path
 
@@ -103,7 +124,9 @@ def test_a_queues_page_shows_its_length_its_workers_and_who_waits(office, alice,
     assert (page.context["queue"].ready, page.context["queue"].processing) == (4, 0)
     assert [(row.name, row.queued) for row in page.context["waiting"]] == [("Alice's", 3), ("Bob's", 1)]
     assert [row["worker"].name for row in page.context["workers"]] == [NAME]
-    assert [row.name for row in alice.get("/queues/FE").context["waiting"]] == ["Alice's"]
+    own = alice.get("/queues/FE").context
+    assert [(row.name, row.queued) for row in own["waiting"]] == [("Alice's", 3)]
+    assert (own["queue"].ready, own["queue"].processing, own["workers"]) == (3, 0, None)
     # The counts lead to what they count.
     text = text_of(page)
     for address, number in (
@@ -116,6 +139,32 @@ def test_a_queues_page_shows_its_length_its_workers_and_who_waits(office, alice,
     assert "No worker serves the role" not in text
     unserve_roles("FE")
     assert "No worker serves the role FE now" in text_of(steve.get(page.context["live_at"]))
+
+
+def test_members_see_their_own_work_in_a_queue_alone(office, alice, steve, worker):
+    serve_roles("FE")
+    mine, *_rest = submitted(office, {"role": "FE", "ref": "mine"}, {"role": "FE"}, {"role": "FE"}, name="x")
+    theirs, _second = submitted(
+        an_office(a_user("bob"), name="Bob's"), {"role": "FE", "ref": "theirs"}, {"role": "FE"}
+    )
+    running(mine, worker=NAME)
+    running(theirs, worker=NAME)
+    a_run_by_hand("alice", role="FE")
+    for client, queued, processing, waiting in (
+        (alice, 3, 1, {"Alice's": 2, None: 1}),
+        (sign_in("bob"), 1, 1, {"Bob's": 1}),
+        (sign_in("carol"), 0, 0, {}),
+        (steve, 4, 2, {"Alice's": 2, "Bob's": 1, None: 1}),
+    ):
+        context = client.get("/queues/FE").context
+        assert (context["queue"].ready, context["queue"].processing) == (queued, processing)
+        assert {row.name: row.queued for row in context["waiting"]} == waiting
+    text = page_text(alice, "/queues/FE")
+    for unexpected in ("theirs", "Bob", "1/4", "Since the last probe"):
+        assert unexpected not in text, unexpected
+    unserved = submitted(an_office(a_user("bob"), name="Bob's other"), {"role": "gpu-of-bob"})
+    assert unserved and alice.get("/queues/gpu-of-bob").status_code == 404
+    assert sign_in("bob").get("/queues/gpu-of-bob").status_code == 200
 
 
 def test_staff_pause_and_resume_a_queue_on_its_page(office, alice, steve):
