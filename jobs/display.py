@@ -9,6 +9,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dure.failures import FailureType
@@ -230,6 +231,10 @@ def _event_detail(name: str, value: Any) -> Any:
 
 def local_time(moment: datetime | None) -> str:
     return "" if moment is None else f"{timezone.localtime(moment):%Y-%m-%d %H:%M:%S}"
+
+
+def unnamed_batch(created_at: datetime) -> str:
+    return gettext("Batch of %(time)s") % {"time": local_time(created_at)}
 
 
 def duration(seconds: float | None) -> str:

@@ -10,6 +10,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from jobs import display
 from jobs.ids import uuid7
 from jobs.models.execution import Execution
 from jobs.models.office import Office
@@ -47,7 +48,7 @@ class Batch(models.Model):
         indexes = [models.Index(F("office"), F("created_at").desc(), name="batches_of_office")]
 
     def __str__(self) -> str:
-        return self.name or str(self.id)
+        return self.name or display.unnamed_batch(self.created_at)
 
 
 class Job(models.Model):

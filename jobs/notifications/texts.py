@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils import timezone, translation
 from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from jobs import display
 from jobs.states import EventType, JobStatus
@@ -62,7 +62,7 @@ def title_of(body: dict[str, Any]) -> str:
         case EventType.SCHEDULE_RECOVERED:
             return gettext("Schedule %(schedule)s has recovered") % {"schedule": schedule_name(details)}
         case EventType.BATCH_COMPLETED:
-            name = data.get("batch_name") or data["batch_id"]
+            name = data.get("batch_name") or _jobs_of(details)
         case EventType.WORKFLOW_RUN_FAILED:
             name = details["workflow"] or details["workflow_id"]
         case _ if event == TEST_TYPE:
@@ -70,6 +70,11 @@ def title_of(body: dict[str, Any]) -> str:
         case _:
             name = job_name(data)
     return single_line(f"{display.EVENT_NAMES[event]}: {name}")
+
+
+def _jobs_of(counts: dict[str, Any]) -> str:
+    number = sum(counts.get(state) or 0 for state in JobStatus.values)
+    return ngettext("%(count)s job", "%(count)s jobs", number) % {"count": f"{number:,}"}
 
 
 def link_of(body: dict[str, Any]) -> str:

@@ -45,7 +45,7 @@ def _values(run: Run) -> tuple[Any, ...]:
     return (
         *(run.id, run.name, run.task_id, run.state, run.trigger),
         job.office.name if job else "",
-        str(job.batch) if job and job.batch else "",
+        job.batch.name or str(job.batch.id) if job and job.batch else "",
         *(run.created_at, run.started_at, run.ended_at, took),
         *(run.attempt, run.worker, run.failure_type, run.error),
     )

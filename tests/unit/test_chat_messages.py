@@ -65,6 +65,8 @@ def test_every_event_has_a_title_and_a_link(settings) -> None:
     assert links["workflow_run_failed"] == "/workflows/7/runs/8"
     assert links["test"] == f"/offices/{OFFICE}/webhooks/7"
     assert summaries["batch_completed"].lines == ("Succeeded 3 · Failed 1",)
+    unnamed = event("batch_completed", batch_id=JOB, batch_name=None, details={"done": 3, "failed": 1})
+    assert summarize(unnamed, "Ours").title == "Batch completed: 4 jobs"
     assert summaries["workflow_run_failed"].error == "Step a failed."
 
 

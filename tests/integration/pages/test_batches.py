@@ -2,13 +2,15 @@
 
 import gzip
 import re
+from datetime import UTC, datetime
 
 import pytest
 
 from jobs import lifecycle
+from jobs.models import Batch
 from jobs.states import JobStatus
 from tests.factories import done, fresh, running, submitted
-from tests.integration.pages.clients import at, page_text, text_of
+from tests.integration.pages.clients import at, page_text, sign_in, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -120,3 +122,24 @@ def test_a_job_that_no_worker_has_claimed_is_queued_on_every_page(office, alice)
     running(sent)
     for path in pages:
         assert ">●</i>Running" in page_text(alice, at(office, path)), path
+
+
+@pytest.mark.parametrize(
+    ("language", "label"), [("en", "Batch of 2026-11-20 14:03:05"), ("ko", "2026-11-20 14:03:05 배치")]
+)
+def test_a_batch_without_a_name_is_called_by_its_time(office, language, label):
+    jobs = submitted(office, {"ref": "a"}, {"ref": "b"})
+    batch = jobs[0].batch
+    Batch.objects.filter(pk=batch.pk).update(created_at=datetime(2026, 11, 20, 5, 3, 5, tzinfo=UTC))
+    reader = sign_in(language=language)
+    confirmation = {"scope": "matching", "batch": str(batch.pk), "verb": "cancel"}
+    texts = {
+        "list": page_text(reader, at(office, "/batches")),
+        "page": page_text(reader, at(office, f"/batches/{batch.pk}")),
+        "breadcrumb": page_text(reader, at(office, f"/jobs/{jobs[0].pk}")),
+        "runs": page_text(reader, f"/runs?batch={batch.pk}"),
+        "confirmation": text_of(reader.post(at(office, "/jobs/act"), confirmation)),
+    }
+    assert [place for place, text in texts.items() if label not in text] == []
+    assert [place for place, text in texts.items() if f">{batch.pk}<" in text] == ["page"]
+    assert f'<dd class="mono">{batch.pk}</dd>' in texts["page"]
