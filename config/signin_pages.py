@@ -1,5 +1,6 @@
 """The pages that sign users in by a password, and out."""
 
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -9,8 +10,17 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
+from config import dev
 from config.oidc import provider
 from config.oidc.views import BY_PROVIDER
+
+
+def file_of_passwords() -> Path | None:
+    """Where `make up` has written the passwords of its users; None in production."""
+    if settings.DURE_ENV != "development":
+        return None
+    file = Path(settings.DURE_HOME) / dev.CREDENTIALS
+    return file if file.exists() else None
 
 
 class SignInView(LoginView):
@@ -19,7 +29,10 @@ class SignInView(LoginView):
 
     def get_context_data(self, **more: Any) -> dict[str, Any]:
         return super().get_context_data(
-            mail_is_set=settings.DURE_MAIL_IS_SET, has_provider=bool(settings.DURE_OIDC_ISSUER), **more
+            mail_is_set=settings.DURE_MAIL_IS_SET,
+            has_provider=bool(settings.DURE_OIDC_ISSUER),
+            passwords_in=file_of_passwords(),
+            **more,
         )
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 URLS = "embedded.json"
+# What `make up` publishes: addresses, and the passwords of its users.
+CREDENTIALS = "credentials.json"
 
 
 class CannotStart(Exception):

@@ -7,13 +7,12 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
-from config.dev import CannotStart
+from config.dev import CREDENTIALS, CannotStart
 from config.dev.home import Home, read_json, write_private_json
 from config.dev.options import Options
 
 DEMO_USERS = {"admin": "staff", "alice": "member", "bob": "member"}
 FLOWER_USER = "admin"
-FILE = "credentials.json"
 DEMO_VARIABLE = "DURE_DEMO_USERS"
 
 
@@ -68,7 +67,7 @@ def publish(
         "users": demo["users"],
         "office_id": demo["office_id"],
     }
-    write_private_json(home.path / FILE, credentials)
+    write_private_json(home.path / CREDENTIALS, credentials)
     return credentials
 
 
@@ -82,12 +81,12 @@ def read_demo(text: str) -> dict[str, Any]:
 
 def read_published(home: Path) -> dict[str, Any] | None:
     """What the running system has published; None if it is not ready."""
-    credentials = read_json(home / FILE)
+    credentials = read_json(home / CREDENTIALS)
     return credentials if isinstance(credentials, dict) else None
 
 
 def remove(home: Home) -> None:
-    (home.path / FILE).unlink(missing_ok=True)
+    (home.path / CREDENTIALS).unlink(missing_ok=True)
 
 
 def _generate() -> dict[str, Any]:
