@@ -56,8 +56,13 @@ class DocsView(SpectacularSwaggerSplitView):
         return response
 
 
+def _kind_of(code: str) -> dict[str, str]:
+    return {"title": PROBLEM_CODES[code].title, "meaning": PROBLEM_CODES[code].meaning}
+
+
 class ProblemKindOut(ApiOut):
     code: str
+    title: str
     meaning: str
 
 
@@ -72,11 +77,9 @@ class ProblemKindView(APIView):
         summary="Explain the code of a problem",
         description="The `type` of a problem is this URL.",
         responses=ProblemKindOut,
-        examples=[
-            in_response("a code", {"code": "not_found", "meaning": PROBLEM_CODES["not_found"].meaning})
-        ],
+        examples=[in_response("a code", {"code": "not_found", **_kind_of("not_found")})],
     )
     def get(self, request: Request, code: str) -> Response:
         if code not in PROBLEM_CODES:
             raise Http404
-        return Response({"code": code, "meaning": PROBLEM_CODES[code].meaning})
+        return Response({"code": code, **_kind_of(code)})

@@ -36,22 +36,46 @@ def of_bad_replay(bad: BadReplay) -> ErrorText:
 
 
 PROBLEM_CODES = {
-    "bad_replay": ProblemCode(400, "The upload is neither an event log nor a video that can be read."),
-    "quota_exceeded": ProblemCode(413, "It would take the owner's replays and results above their quota."),
-    "export_live": ProblemCode(409, "An export of this replay is still running: cancel it first."),
-    "not_succeeded": ProblemCode(409, "The export has no result: it is not finished, or it failed."),
-    "outside_export_root": ProblemCode(400, "The recorded result is not a plain file below the export root."),
-    "file_gone": ProblemCode(404, "The result file is missing, or differs from what was recorded."),
+    "bad_replay": ProblemCode(
+        400, "Unreadable replay", "The upload is neither an event log nor a video that can be read."
+    ),
+    "quota_exceeded": ProblemCode(
+        413, "Quota exceeded", "It would take the owner's replays and results above their quota."
+    ),
+    "export_live": ProblemCode(
+        409, "Export in progress", "An export of this replay is still running: cancel it first."
+    ),
+    "not_succeeded": ProblemCode(
+        409, "No result", "The export has no result: it is not finished, or it failed."
+    ),
+    "outside_export_root": ProblemCode(
+        400,
+        "Result outside the export root",
+        "The recorded result is not a plain file below the export root.",
+    ),
+    "file_gone": ProblemCode(
+        404, "Result file missing", "The result file is missing, or differs from what was recorded."
+    ),
     "no_file_to_share": ProblemCode(
-        409, "The export has no file: it has not succeeded, or the file expired."
+        409, "No file to share", "The export has no file: it has not succeeded, or the file expired."
     ),
-    "too_many_links": ProblemCode(409, "The export has as many download links as it may: revoke one first."),
-    "link_not_valid": ProblemCode(404, "The download link is incomplete or altered, or it was revoked."),
-    "link_expired": ProblemCode(410, "The download link has expired: ask its owner for a new one."),
-    "range_not_satisfiable": ProblemCode(416, "The requested range lies outside the file."),
-    "no_space": ProblemCode(507, "The server has no space left for uploads."),
+    "too_many_links": ProblemCode(
+        409, "Too many download links", "The export has as many download links as it may: revoke one first."
+    ),
+    "link_not_valid": ProblemCode(
+        404, "Invalid download link", "The download link is incomplete or altered, or it was revoked."
+    ),
+    "link_expired": ProblemCode(
+        410, "Download link expired", "The download link has expired: ask its owner for a new one."
+    ),
+    "range_not_satisfiable": ProblemCode(
+        416, "Range not satisfiable", "The requested range lies outside the file."
+    ),
+    "no_space": ProblemCode(507, "No space left", "The server has no space left for uploads."),
     "not_whole": ProblemCode(
-        409, "The message was truncated when it was stored, so it cannot be sent again."
+        409, "Truncated message", "The message was truncated when it was stored, so it cannot be sent again."
     ),
-    "already_handled": ProblemCode(409, "The dead letter was already sent again or discarded."),
+    "already_handled": ProblemCode(
+        409, "Dead letter already handled", "The dead letter was already sent again or discarded."
+    ),
 }

@@ -119,17 +119,33 @@ TEXTS: dict[str, str | Promise] = {
 
 PROBLEM_CODES = {
     "cycle": ProblemCode(
-        400, "The jobs depend on each other in a cycle; `cycle` names its members, in order."
+        400,
+        "Dependency cycle",
+        "The jobs depend on each other in a cycle; `cycle` names its members, in order.",
     ),
-    "unique_key_taken": ProblemCode(409, "The office has an unfinished job with this `unique_key`."),
-    "jobs_processing": ProblemCode(409, "Jobs of the office are processing; cancel them first."),
-    "ended": ProblemCode(409, "It has ended, so this is no longer possible."),
-    "not_retryable": ProblemCode(409, "Only a failed, timed-out or cancelled job can be retried."),
+    "unique_key_taken": ProblemCode(
+        409, "Unique key in use", "The office has an unfinished job with this `unique_key`."
+    ),
+    "jobs_processing": ProblemCode(
+        409, "Jobs still processing", "Jobs of the office are processing; cancel them first."
+    ),
+    "ended": ProblemCode(409, "Already ended", "It has ended, so this is no longer possible."),
+    "not_retryable": ProblemCode(
+        409, "Not retryable", "Only a failed, timed-out or cancelled job can be retried."
+    ),
     "retry_dependencies_first": ProblemCode(
-        409, "It would fail again with its dependencies; `jobs` names those to retry first, in order."
+        409,
+        "Retry the dependencies first",
+        "It would fail again with its dependencies; `jobs` names those to retry first, in order.",
     ),
-    "last_owner": ProblemCode(409, "An office needs an owner, and this is the last one."),
-    "too_many_webhooks": ProblemCode(409, "The office has the maximum number of webhooks."),
-    "webhook_not_signed": ProblemCode(409, "The messages of a chat are not signed, so it has no secret."),
-    "webhook_disabled": ProblemCode(409, "A disabled webhook receives nothing; enable it first."),
+    "last_owner": ProblemCode(409, "Last owner", "An office needs an owner, and this is the last one."),
+    "too_many_webhooks": ProblemCode(
+        409, "Too many webhooks", "The office has the maximum number of webhooks."
+    ),
+    "webhook_not_signed": ProblemCode(
+        409, "Webhook without a secret", "The messages of a chat are not signed, so it has no secret."
+    ),
+    "webhook_disabled": ProblemCode(
+        409, "Webhook disabled", "A disabled webhook receives nothing; enable it first."
+    ),
 }

@@ -17,9 +17,10 @@ from dure import InvalidArgs
 
 
 class ProblemCode(NamedTuple):
-    """A `code` of the API's problem documents: its status, and what /api/problems/:code says about it."""
+    """A `code` of the API's problem documents: its status, its title, and what /api/problems/:code says."""
 
     status: int
+    title: str
     meaning: str
 
 

@@ -120,25 +120,37 @@ TEXTS: dict[str, str | Promise] = {
 
 PROBLEM_CODES = {
     "already_running": ProblemCode(
-        409, "A scheduled or manual Execution of yours of this Task has not ended; `execution_id` says which."
+        409,
+        "Already running",
+        "A scheduled or manual Execution of yours of this Task has not ended; `execution_id` says which.",
     ),
-    "no_steps": ProblemCode(409, "The workflow has no steps to run."),
-    "run_not_running": ProblemCode(409, "Only a run in progress can be cancelled."),
-    "not_resumable": ProblemCode(409, "Only a failed or cancelled run can be resumed."),
-    "calendar_in_use": ProblemCode(409, "Schedules use the calendar."),
+    "no_steps": ProblemCode(409, "No steps", "The workflow has no steps to run."),
+    "run_not_running": ProblemCode(409, "Run not in progress", "Only a run in progress can be cancelled."),
+    "not_resumable": ProblemCode(409, "Run not resumable", "Only a failed or cancelled run can be resumed."),
+    "calendar_in_use": ProblemCode(409, "Calendar in use", "Schedules use the calendar."),
     # Step queues
-    "queue_empty": ProblemCode(409, "The queue has no jobs."),
+    "queue_empty": ProblemCode(409, "Queue empty", "The queue has no jobs."),
     "queue_running": ProblemCode(
-        409, "The queue is running; it accepts no jobs, and cannot be run or deleted."
+        409, "Queue running", "The queue is running; it accepts no jobs, and cannot be run or deleted."
     ),
-    "queue_full": ProblemCode(400, "The queue has the maximum number of jobs."),
-    "nothing_to_cancel": ProblemCode(409, "The queue is not running, or is already rolling back."),
-    "nothing_to_resume": ProblemCode(409, "The queue's last run has not rolled back, or has nothing to run."),
-    "not_failed": ProblemCode(409, "Only a backward operation that failed can be run again."),
-    "unknown_library": ProblemCode(400, "No operation library of that name is registered."),
+    "queue_full": ProblemCode(400, "Queue full", "The queue has the maximum number of jobs."),
+    "nothing_to_cancel": ProblemCode(
+        409, "Nothing to cancel", "The queue is not running, or is already rolling back."
+    ),
+    "nothing_to_resume": ProblemCode(
+        409, "Nothing to resume", "The queue's last run has not rolled back, or has nothing to run."
+    ),
+    "not_failed": ProblemCode(409, "Not failed", "Only a backward operation that failed can be run again."),
+    "unknown_library": ProblemCode(
+        400, "Unknown library", "No operation library of that name is registered."
+    ),
     "job_in_queue": ProblemCode(
-        409, "The job has been enqueued or deleted; it can be neither enqueued again nor deleted."
+        409,
+        "Job already in a queue",
+        "The job has been enqueued or deleted; it can be neither enqueued again nor deleted.",
     ),
-    "too_many_unlinked_jobs": ProblemCode(400, "The caller has the maximum number of jobs in no queue."),
-    "unknown_operation": ProblemCode(409, "The operation is no longer registered."),
+    "too_many_unlinked_jobs": ProblemCode(
+        400, "Too many jobs in no queue", "The caller has the maximum number of jobs in no queue."
+    ),
+    "unknown_operation": ProblemCode(409, "Unknown operation", "The operation is no longer registered."),
 }

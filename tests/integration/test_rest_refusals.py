@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from jobs.errors import PROBLEM_CODES
 from tests.integration.rest_support import PROBLEM, client_of, make_user
 
 pytestmark = [
@@ -31,7 +32,7 @@ def problem_of(response, status: int, code: str) -> Any:
     document = json.loads(response.content)
     assert document["status"] == status
     assert document["code"] == code, document
-    assert document["title"]
+    assert document["title"] == PROBLEM_CODES[code].title
     assert document["detail"]
     assert document["type"].endswith(f"/api/problems/{code}")
     return document
@@ -62,7 +63,11 @@ def test_an_unknown_url_is_404_even_with_debug(alice, settings, address, debug):
 def test_the_api_explains_its_codes(anonymous):
     document = problem_of(anonymous.get("/api/nothing"), 404, "not_found")
     explained = anonymous.get(document["type"].removeprefix("http://127.0.0.1:8000")).json()
-    assert explained == {"code": "not_found", "meaning": "There is no such object, or you may not see it."}
+    assert explained == {
+        "code": "not_found",
+        "title": "Not found",
+        "meaning": "There is no such object, or you may not see it.",
+    }
     problem_of(anonymous.get("/api/problems/unheard-of"), 404, "not_found")
 
 

@@ -173,4 +173,4 @@ def test_a_flag_filters(client):
 def test_a_problem_code_cannot_be_registered_twice():
     register_problem_codes({"ended": PROBLEM_CODES["ended"]})
     with pytest.raises(ValueError, match="mean something else already"):
-        register_problem_codes({"ended": ProblemCode(409, "The show has ended.")})
+        register_problem_codes({"ended": ProblemCode(409, "Ended", "The show has ended.")})

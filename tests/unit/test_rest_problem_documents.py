@@ -9,6 +9,7 @@ from rest_framework import exceptions as api_errors
 
 from jobs import errors as verb_errors
 from jobs.api.framework.problem_details import Problem, flatten_errors, problem_for
+from jobs.errors import PROBLEM_CODES
 
 
 class LockTimeout(Exception):
@@ -52,9 +53,19 @@ def test_an_error_has_its_status_and_code(error, status, code):
     assert (document["status"], document["code"]) == (status, code)
     described = str(document["type"]).endswith(f"/api/problems/{code}")
     assert described or (code == "teapot" and document["type"] == "about:blank")
+    assert document["title"] == ("I'm a Teapot" if code == "teapot" else PROBLEM_CODES[code].title)
     assert document["detail"]
     assert ("errors" in document) == (status == 400)
     assert ("Retry-After" in refusal.headers) == (status in (429, 503))
+
+
+def test_every_code_has_a_title_of_its_own():
+    titles = [kind.title for kind in PROBLEM_CODES.values()]
+    assert len(titles) > 60
+    assert len(set(titles)) == len(titles)
+    assert [
+        title for title in titles if not title[0].isupper() or title.endswith(".") or len(title) > 40
+    ] == []
 
 
 def test_an_unknown_exception_has_no_problem_document():

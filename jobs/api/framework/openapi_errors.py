@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobs.api.framework.idempotency import HEADER
-from jobs.api.framework.problem_details import CONTENT_TYPE, title_of
+from jobs.api.framework.problem_details import CONTENT_TYPE, name_of
 from jobs.errors import PROBLEM_CODES
 
 JSON = dict[str, Any]
@@ -78,7 +78,10 @@ PROBLEM: JSON = {
             "description": "The URL that explains `code`.",
             "examples": ["https://dure.example/api/problems/invalid"],
         },
-        "title": {"type": "string", "description": "The name of the status."},
+        "title": {
+            "type": "string",
+            "description": "The name of the problem: the same whenever `code` is the same.",
+        },
         "status": {"type": "integer", "minimum": 400, "maximum": 599},
         "detail": {"type": "string", "description": "What is wrong, for people."},
         "code": {
@@ -153,7 +156,7 @@ def error_response(status: int, codes: Iterable[str]) -> JSON:
 def example(status: int, code: str) -> JSON:
     document: JSON = {
         "type": f"https://dure.example/api/problems/{code}",
-        "title": title_of(status),
+        "title": PROBLEM_CODES[code].title,
         "status": status,
         "detail": PROBLEM_CODES[code].meaning.replace("`", ""),
         "code": code,
@@ -183,4 +186,4 @@ def _common_of(operation: JSON, method: str) -> set[int]:
 
 
 def _name_of(status: int) -> str:
-    return title_of(status).replace(" ", "")
+    return name_of(status).replace(" ", "")

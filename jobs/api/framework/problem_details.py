@@ -26,7 +26,7 @@ from jobs.errors import PROBLEM_CODES
 
 CONTENT_TYPE = "application/problem+json"
 # Python's phrases change with its version.
-TITLES = {413: "Content Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
+STATUS_NAMES = {413: "Content Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
 # Held locks, deadlocks, serialization failures and cancelled statements: a repeated request may succeed.
 BUSY_STATES = {"55P03", "40P01", "40001", "57014"}
 
@@ -69,7 +69,7 @@ class ProblemDetails:
             "type": f"{settings.BASE_URL}/api/problems/{self.code}"
             if self.code in PROBLEM_CODES
             else "about:blank",
-            "title": title_of(self.status),
+            "title": title_of(self.code, self.status),
             "status": self.status,
             "detail": self.detail,
             "code": self.code,
@@ -131,8 +131,13 @@ def problem_for(error: BaseException) -> ProblemDetails | None:
     return None
 
 
-def title_of(status: int) -> str:
-    return TITLES.get(status) or HTTPStatus(status).phrase
+def title_of(code: str, status: int) -> str:
+    """The title of the code; without a described code the name of the status, as RFC 9457 has it."""
+    return PROBLEM_CODES[code].title if code in PROBLEM_CODES else name_of(status)
+
+
+def name_of(status: int) -> str:
+    return STATUS_NAMES.get(status) or HTTPStatus(status).phrase
 
 
 def too_large(limit: int) -> ProblemDetails:
