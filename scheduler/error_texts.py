@@ -7,7 +7,7 @@ from jobs.errors import ProblemCode
 
 TEXTS: dict[str, str | Promise] = {
     # Times
-    "time_example": _("Enter a time such as 2026-12-01T09:00."),
+    "time_example": _("Enter a time such as 2026-12-01 09:00."),
     "time_text": _("Must be a text such as 2026-12-01T09:00:00+09:00."),
     "time_in_reach": _("Must be between 1970 and 2200."),
     "unknown_zone": _("'%(name)s' is not a time zone; use a name such as Asia/Seoul."),

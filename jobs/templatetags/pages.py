@@ -20,6 +20,7 @@ from jobs.models import Execution, Job
 from jobs.pages.batch_view import BatchView
 from jobs.pages.graph_drawing import shorten_detail
 from jobs.pages.graph_groups import Group
+from jobs.pages.time_input import TimeInput
 from jobs.states import ExecutionStatus, JobStatus
 
 register = template.Library()
@@ -244,6 +245,11 @@ def _shorten(text: str, most: int) -> str:
         return text
     rest = gettext("… and %(count)s characters more") % {"count": f"{len(text) - most:,}"}
     return f"{text[:most]}\n{rest}"
+
+
+@register.simple_tag
+def time_input(name: str, value: str | None) -> SafeString:
+    return TimeInput().render(name, value)
 
 
 @register.filter

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from jobs.api.framework import strict_json
 from jobs.errors import InvalidValue
 from jobs.masks import MASK_MOVED, has_mask, mask_secrets, restore_secrets
+from jobs.pages.time_input import TimeInput
 from scheduler.schedules import timezones
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.schedules.wallclock import instant_of
@@ -59,8 +60,7 @@ class JSONTextField(forms.CharField):
 
 def datetime_field(label: Any) -> forms.CharField:
     """A time by the clock of the form's time zone; `instant` parses it."""
-    widget = forms.DateTimeInput({"type": "datetime-local", "step": "1"})
-    return forms.CharField(label=label, required=False, widget=widget)
+    return forms.CharField(label=label, required=False, widget=TimeInput())
 
 
 def zone_field() -> forms.CharField:
@@ -107,7 +107,7 @@ def instant(text: str, zone: str) -> datetime:
 
 def wall_text(at: datetime | None, zone: str) -> str:
     """The value of a datetime field."""
-    return at.astimezone(_zone(zone)).strftime("%Y-%m-%dT%H:%M:%S") if at else ""
+    return at.astimezone(_zone(zone)).strftime("%Y-%m-%d %H:%M:%S") if at else ""
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -1,6 +1,7 @@
 """The page of all runs: filters in its address, actions, saved views, CSV, and what is new."""
 
 import csv
+import html
 import io
 import re
 
@@ -12,7 +13,7 @@ from jobs.states import EventType, ExecutionStatus, JobStatus, MemberRole
 from scheduler.models import SavedView
 from scheduler.runs import bulk, csv_export, search
 from tests.factories import a_job, a_run_by_hand, a_user, an_office, fresh, running, submitted
-from tests.integration.pages.clients import sign_in, text_of
+from tests.integration.pages.clients import page_text, sign_in, text_of
 from tests.schedule_factories import a_schedule, executions, fire
 
 pytestmark = pytest.mark.django_db
@@ -265,3 +266,16 @@ def test_a_cell_of_csv_is_never_a_formula(alice, monkeypatch):
     assert all(text.startswith("'") for text in texts)
     monkeypatch.setattr(csv_export, "MOST", 2)
     assert len(lines_of(alice.get("/runs.csv"))) == 3
+
+
+def test_the_fields_of_a_time_have_the_form_in_which_pages_show_times(alice):
+    text = page_text(alice, "/runs?range=custom&since=2026-11-20T07:16")
+    assert "datetime-local" not in text
+    field = re.search(r'<input type="text" name="since"[^>]*>', text)
+    assert field and 'value="2026-11-20 07:16"' in field[0] and "Year-month-day" in field[0]
+    pattern = html.unescape(field[0].partition('pattern="')[2].partition('"')[0])
+    for value in ("2026-11-20 07:16", "2026-11-20T07:16:05"):
+        assert re.fullmatch(pattern, value), value
+    assert not re.fullmatch(pattern, "11/20/2026 07:16")
+    page = alice.get("/runs?range=custom&since=2001-01-01+00:00&until=2001-01-02+00:00")
+    assert (page.status_code, page.context["rows"]) == (200, [])
