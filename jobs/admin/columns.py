@@ -88,6 +88,22 @@ def period(name: str, words: Text) -> Column:
     return column(name, words, lambda value: NONE if value is None else duration(value.total_seconds()))
 
 
+def milliseconds_by_name(name: str, words: Text) -> Column:
+    return column(
+        name,
+        words,
+        lambda value: ", ".join(f"{key} {duration(ms / 1000)}" for key, ms in value.items()) or NONE,
+    )
+
+
+def in_fieldsets(fieldsets: Any, columns: Mapping[str, Column]) -> Any:
+    """The fieldsets with these columns instead of the fields of their names."""
+    return [
+        (title, {**options, "fields": [columns.get(name, name) for name in options["fields"]]})
+        for title, options in fieldsets
+    ]
+
+
 def timeline(runs: Sequence[RunRow], *, links: bool = True) -> SafeString:
     """Runs with their attempts on one timeline."""
     return render_to_string("admin/dure/timeline.html", {"runs": runs, "links": links})

@@ -117,6 +117,16 @@ def replacement_patch(patch: dict[str, Any], office: Office) -> dict[str, Any]:
     }
 
 
+# For staff who may not change them.
+DURATIONS = {
+    "default_timeout_ms": columns.milliseconds("default_timeout_ms", _("time limit")),
+    "default_timeout_by_role": columns.milliseconds_by_name(
+        "default_timeout_by_role", _("time limits by role")
+    ),
+    "retry_base_delay_ms": columns.milliseconds("retry_base_delay_ms", _("initial retry delay")),
+}
+
+
 @admin.register(Office)
 class OfficeAdmin(SmallTableAdmin):
     form = OfficeForm
@@ -155,6 +165,11 @@ class OfficeAdmin(SmallTableAdmin):
             refusal=lambda office: "" if office.paused else _("not paused"),
         ),
     )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None or self.has_change_permission(request, obj):
+            return self.fieldsets
+        return columns.in_fieldsets(self.fieldsets, DURATIONS)
 
     def links(self, request: HttpRequest, row: Office) -> list[Link]:
         return [

@@ -46,6 +46,13 @@ RUN = columns.row_of(Execution, "execution_id", _("run"))
 FACTS = ("owner", "failing_since", "next_run_at", "last_run_at", LAST_RUN, "created_at", "updated_at")
 
 
+# For staff who may not change them.
+DURATIONS = {
+    "every_seconds": columns.seconds("every_seconds", _("repeat every")),
+    "grace": columns.seconds("grace", _("grace period")),
+    "retry_base_delay": columns.milliseconds("retry_base_delay", _("initial retry delay")),
+    "timeout_ms": columns.milliseconds("timeout_ms", _("time limit")),
+}
 PAGE_FIELDS = schedule_form.ScheduleForm.base_fields
 
 
@@ -168,7 +175,14 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
         return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        return (*self.fieldsets, (_("Now"), {"fields": FACTS})) if obj else self.fieldsets
+        if obj is None:
+            return self.fieldsets
+        fieldsets = (*self.fieldsets, (_("Now"), {"fields": FACTS}))
+        return (
+            fieldsets
+            if self.has_change_permission(request, obj)
+            else columns.in_fieldsets(fieldsets, DURATIONS)
+        )
 
     def preview_of_form(self, form: Any) -> RulePreview:
         if problems := field_errors(form, TIMING):

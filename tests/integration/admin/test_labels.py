@@ -9,10 +9,11 @@ from django.test import RequestFactory
 from django.utils import timezone, translation
 
 from jobs.models import Office, TaskLimit
-from scheduler.models import Minute
+from scheduler.models import Minute, Schedule
 from tests.factories import an_office
 from tests.integration.admin.action_form import address
-from tests.integration.admin.test_forms import form_of
+from tests.integration.admin.test_forms import form_of, staff
+from tests.schedule_factories import a_schedule
 
 pytestmark = pytest.mark.django_db
 
@@ -54,3 +55,13 @@ def test_the_time_limits_of_an_office_are_edited_in_seconds(root):
     refused = root.post(change, edited | {"default_timeout_by_role": '{"QA": "long"}'})
     assert refused.status_code == 200
     assert "QA" in refused.content.decode()
+
+
+def test_staff_who_may_only_view_read_durations(root):
+    office = an_office(default_timeout_by_role={"QA": 90_000})
+    schedule = a_schedule(timeout_ms=125_000)
+    viewer = staff("vera", "view_office", "view_schedule")
+    text = viewer.get(address(Office, "change", office.pk)).content.decode()
+    assert "30:00" in text and "QA 1:30" in text and "1800000" not in text
+    text = viewer.get(address(Schedule, "change", schedule.pk)).content.decode()
+    assert "2:05" in text and "125000" not in text
