@@ -161,6 +161,12 @@ class System:
         return processes
 
 
+def worker_of_jobs(client: Client) -> str:
+    """The worker that runs the jobs of these tests: members have pages of no other."""
+    workers = client.get("/api/scheduler/monitor").json["workers"]
+    return str(next(row["name"] for row in workers if "default" in row["roles"]))
+
+
 def _make_database(url: str) -> None:
     """Creates the database that DATABASE_URL names, unless it exists."""
     parts = urlsplit(url)

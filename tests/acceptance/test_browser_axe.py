@@ -14,7 +14,7 @@ import pytest
 from config.dev.ports import free_port
 from tests.acceptance.axe import ELEMENTS, violations, violations_in_the_dark
 from tests.acceptance.browser import WAIT_MS, sign_in
-from tests.acceptance.system import CHECKOUT, Client, System
+from tests.acceptance.system import CHECKOUT, Client, System, worker_of_jobs
 from tests.unit.process_tools import eventually
 
 # The first test waits until the demonstration's jobs free a worker process.
@@ -172,7 +172,7 @@ def made(system: System, office: str) -> Iterator[dict[str, Any]]:
     names |= jobs_of(alice, office) | times_of(alice, office) | settings_of(alice, office)
     export = alice.get("/api/jobs").json["content"][0]
     names |= {"export": export["jobId"], "replay": export["replayId"]}
-    names["worker"] = alice.get("/api/scheduler/monitor").json["workers"][0]["name"]
+    names["worker"] = worker_of_jobs(alice)
     names["queue"], names["empty_queue"] = failed_step_queue(alice), step_queue(alice)
     names["long_queue"] = step_queue(alice, *({"forward_operation": "reserve_address"} for _ in range(70)))
     assert eventually(lambda: alice.get(f"/api/queues/{names['queue']}").json["state"] == "READY", 200)

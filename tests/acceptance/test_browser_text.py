@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from config.dev.ports import free_port
-from tests.acceptance.system import Client, System
+from tests.acceptance.system import Client, System, worker_of_jobs
 from tests.unit.process_tools import eventually
 
 WIDTHS = (360, 768, 1280)
@@ -123,7 +123,7 @@ def make_objects(alice: Client) -> dict[str, Any]:
         "webhook": webhook.json["id"],
         "queue": queue.json["queue_id"],
         "execution": run.json["execution_id"],
-        "worker": alice.get("/api/scheduler/monitor").json["workers"][0]["name"],
+        "worker": worker_of_jobs(alice),
     }
 
 
@@ -164,6 +164,26 @@ def test_no_page_is_wider_than_its_window_and_no_target_is_small(window, objects
             if problems := problems_of(page, width):
                 problems_by_page[path, width] = problems
     assert problems_by_page == {}
+
+
+# The cards of a page that leave a part of their row empty.
+NOT_FILLING = """() => {
+  const boxes = [...document.querySelectorAll('#live .card')].map(card => card.getBoundingClientRect());
+  const right = Math.max(...boxes.map(box => box.right));
+  const has = (box, other) => other.left > box.left && Math.abs(other.top - box.top) < 1
+    && Math.abs(other.bottom - box.bottom) < 1;
+  return boxes.filter(box => box.right < right - 1 && !boxes.some(other => has(box, other)))
+    .map(box => `${Math.round(box.width)}x${Math.round(box.height)} at ${Math.round(box.top)}`);
+}"""
+
+
+def test_no_half_of_a_row_stays_empty_on_the_page_of_a_job_or_a_run(window, objects):
+    page = window(reduced_motion="reduce").sign_in("alice")
+    for path in ("/offices/{office}/jobs/{failed}", "/executions/{execution}", "/workers/{worker}"):
+        page.goto(path.format(**objects))
+        for width in (1280, 768):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate(NOT_FILLING) == [], (path, width)
 
 
 def header_rows(page: Any) -> int:
