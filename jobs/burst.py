@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 Tracer = Callable[..., Any]
 
-# How often a burst looks for a more urgent message.
+# How often the bursts of a worker look for a more urgent message: one of them does it for all.
 LOOK_SECONDS = 0.01
 
 
@@ -41,9 +41,6 @@ class Burst:
     worker: str
     roles: list[str]
     ends: float
-    looks_at: float = 0.0
-    most_urgent: int | None = None
-    lacks_tasks: bool = False
     next_run: tuple[str, Claim] | None = None
     claim: Claim | None = None
 
@@ -141,16 +138,17 @@ def claim_of(execution: str, dispatch: int) -> Claim | None:
 def next_claim() -> NextClaim | None:
     """What the finish of the current run may claim; None if the burst ends with it."""
     burst = _current
-    if burst is None or not burst.roles or time.monotonic() >= burst.ends or bursts.is_stopped():
+    now, shared = time.monotonic(), bursts.shared
+    if burst is None or not burst.roles or now >= burst.ends or shared.is_stopped:
         return None
-    if time.monotonic() >= burst.looks_at:
-        burst.looks_at = time.monotonic() + LOOK_SECONDS
-        burst.most_urgent = publish.most_urgent_waiting(burst.roles)
-        burst.lacks_tasks = lacks_tasks_of(burst.roles)
-    if burst.lacks_tasks:
+    if now >= shared.looked_at + LOOK_SECONDS:
+        shared.looked_at = now
+        shared.most_urgent = publish.most_urgent_waiting(burst.roles)
+        shared.lacks_tasks = lacks_tasks_of(burst.roles)
+    if shared.lacks_tasks:
         return None
-    level = publish.LEVELS[-1] if burst.most_urgent is None else burst.most_urgent
-    return NextClaim(f"{burst.message}:{uuid.uuid4().hex[:8]}", burst.worker, burst.roles, level)
+    token = f"{burst.message}:{uuid.uuid4().hex[:8]}"
+    return NextClaim(token, burst.worker, burst.roles, shared.most_urgent)
 
 
 def lacks_tasks_of(roles: Sequence[str]) -> bool:

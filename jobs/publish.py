@@ -100,8 +100,8 @@ def args_text(execution: str, dispatch: int) -> str:
     return f"({execution}, {dispatch})"
 
 
-def most_urgent_waiting(roles: Sequence[str]) -> int | None:
-    """The most urgent level at which a message waits for these roles; None if none does, or Redis is away."""
+def most_urgent_waiting(roles: Sequence[str]) -> int:
+    """The most urgent level at which a message waits for these roles; the last level if none, or Redis is away."""
     keys = [(level, f"{role}{LEVEL_SIGN}{level}" if level else role) for level in LEVELS for role in roles]
     try:
         with redis.circuit_breaker():
@@ -110,8 +110,8 @@ def most_urgent_waiting(roles: Sequence[str]) -> int | None:
                 pipe.llen(key)
             lengths = pipe.execute()
     except redis.ERRORS:
-        return None
-    return next((level for (level, _), length in zip(keys, lengths, strict=True) if length), None)
+        return LEVELS[-1]
+    return next((level for (level, _), length in zip(keys, lengths, strict=True) if length), LEVELS[-1])
 
 
 def message_id(execution: str, dispatch: int) -> str:

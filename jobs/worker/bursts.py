@@ -1,15 +1,17 @@
 """What the main process and its pool processes tell each other about bursts: see jobs/burst.py.
 
-The main process says which roles the worker serves, with each message, and when it takes nothing new, by a
-byte of shared memory. A pool process says through a pipe which run follows which, for Celery's events and
-`inspect active`. Nothing else depends on it, so what does not fit into the pipe is lost.
+The main process says which roles the worker serves, with each message, and when it takes nothing new, in
+memory that all of them share. There a pool process also writes what it has found waiting, for the others. It
+says through a pipe which run follows which, for Celery's events and `inspect active`. Nothing else depends on
+it, so what does not fit into the pipe is lost.
 """
 
+import ctypes
 import json
 import logging
 import mmap
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 from celery import signals
 from celery.worker import state as worker_state
@@ -21,7 +23,24 @@ ROLES = "dure_roles"
 LONGEST = 4_000  # what a pipe takes at once
 READ_BYTES = 65_536
 
-_stopped = mmap.mmap(-1, 1)
+
+class Shared(ctypes.Structure):
+    """The memory that a worker shares with its pool processes. All zero at first."""
+
+    _fields_: ClassVar[list[tuple[str, type]]] = [
+        ("is_stopped", ctypes.c_bool),
+        # The last look: see jobs/burst.py.
+        ("looked_at", ctypes.c_double),
+        ("most_urgent", ctypes.c_uint8),
+        ("lacks_tasks", ctypes.c_bool),
+    ]
+
+
+def new_memory() -> Shared:
+    return Shared.from_buffer(mmap.mmap(-1, ctypes.sizeof(Shared)))
+
+
+shared = new_memory()
 _reads = _writes = -1
 _rest = b""
 
@@ -34,8 +53,8 @@ def open_pipe(**_: Any) -> None:
     """Before the pool starts. The memory is of this worker alone: it may be forked from a process that others
     are forked from too.
     """
-    global _reads, _writes, _stopped  # noqa: PLW0603 (one for the process)
-    _stopped = mmap.mmap(-1, 1)
+    global _reads, _writes, shared  # noqa: PLW0603 (one for the process)
+    shared = new_memory()
     _reads, _writes = os.pipe()
     os.set_blocking(_reads, False)
     os.set_blocking(_writes, False)
@@ -44,11 +63,11 @@ def open_pipe(**_: Any) -> None:
 @signals.worker_shutting_down.connect(weak=False)  # type: ignore[untyped-decorator]
 def stop(**_: Any) -> None:
     """No run brings another from now on."""
-    _stopped[0] = 1
+    shared.is_stopped = True
 
 
 def resume() -> None:
-    _stopped[0] = 0
+    shared.is_stopped = False
 
 
 def register_with_event_loop(hub: Any) -> None:
@@ -71,10 +90,6 @@ def read(*_: Any) -> None:
 
 
 # --- in a pool process -----------------------------------------------------------------------------
-
-
-def is_stopped() -> bool:
-    return bool(_stopped[0])
 
 
 def report_next_run(message: str, end: dict[str, Any], following: dict[str, Any]) -> None:
