@@ -41,10 +41,12 @@ class Workers:
 
 
 @contextmanager
-def start(folder: Path, name: str = "engine", *, control: bool = True) -> Iterator[Workers]:
+def start(
+    folder: Path, name: str = "engine", *, control: bool = True, roles: str = workers.ROLES
+) -> Iterator[Workers]:
     # Messages of earlier tests name deleted rows, and would only be dropped one by one.
     redis.client().flushdb()
-    started = [workers.worker(folder, queues=workers.ROLES, concurrency=SLOTS, name=name, env=ENVIRONMENT)]
+    started = [workers.worker(folder, queues=roles, concurrency=SLOTS, name=name, env=ENVIRONMENT)]
     if control:
         started.append(
             workers.worker(folder, queues="control", concurrency=1, name=f"{name}-control", env=ENVIRONMENT)

@@ -137,14 +137,24 @@ def test_a_stopping_worker_finishes_its_runs_and_deregisters(worker, path, tmp_p
         assert not Worker.objects.filter(name="leaving@test").exists()
 
 
-def test_the_events_of_the_last_run_of_a_stopping_worker_are_sent(transactional_db, tmp_path):
-    with start(tmp_path, name="leaving", control=False) as leaving, task_events("leaving@test") as events:
-        job = submit_task("try.echo", args={})
-        eventually(lambda: fresh(job).status == JobStatus.DONE, pause=0.001, what="the end of the job")
+@pytest.mark.parametrize("ends", ["before the worker stops", "while the worker waits for it"])
+def test_the_events_of_the_last_run_of_a_stopping_worker_are_sent(transactional_db, path, tmp_path, ends):
+    # A role of its own: the worker of the other tests is there too, and must not take the job.
+    with (
+        start(tmp_path, name="leaving", control=False, roles="leaving") as leaving,
+        task_events("leaving@test") as events,
+    ):
+        job = submit_task("try.until", args={"path": path}, role="leaving")
+        started(job)
+        if ends == "before the worker stops":
+            Path(path).touch()
+            eventually(lambda: fresh(job).status == JobStatus.DONE, pause=0.001, what="the end of the job")
         leaving.process.signal(signal.SIGTERM)
+        leaving.process.wait_for_line("Warm shutdown")
+        Path(path).touch()
         assert leaving.process.wait() == 0
         kinds = ["task-received", "task-started", "task-succeeded"]
-        eventually(lambda: [kind for kind, _ in events] == kinds, 10, what=f"its events, and not {events}")
+        eventually(lambda: [kind for kind, _ in events] == kinds, what=f"its events, and not {events}")
 
 
 def test_a_worker_that_may_not_wait_releases_its_runs_without_a_crash(worker, path, tmp_path):
