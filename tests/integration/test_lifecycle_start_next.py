@@ -1,22 +1,26 @@
 """What the end of a run without an office passes by, and for how long messages may wait beside it."""
 
 import dataclasses
+import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from jobs import lifecycle, queues
 from jobs.answers import NextClaim
-from jobs.models import Execution
+from jobs.models import Execution, PausedRole
 from jobs.sql import call
 from scheduler.beat_pass import next_due
+from tests.concurrency.threads import start_thread, wait_until_blocked
 from tests.factories import Claimed, a_job, a_start, an_office, serve_roles
 from tests.messages import record_messages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+PATIENCE = 60
 NEXT_CLAIM = NextClaim(token="message:1", worker="w@test", roles=["default", "QA"], level=9)
 
 
@@ -46,6 +50,15 @@ def brought(run: Claimed, next_claim: NextClaim = NEXT_CLAIM) -> str | None:
     """The run that the end of this one has claimed for its process."""
     next_run = run.finish(next_claim=next_claim).next_run
     return next_run and next_run[1].execution_id
+
+
+def start_next(at: Any = None) -> tuple[list[str], Any]:
+    """What an end sends, and what it claims."""
+    ((sends, claim),) = call.rows(
+        "SELECT sends, claim FROM dure_start_next('default', %s, coalesce(%s, clock_timestamp()))",
+        [call.as_json(NEXT_CLAIM.values()), at],
+    )
+    return [send[0] for send in json.loads(sends)], claim and json.loads(claim)
 
 
 def one_with_a_message() -> str:
@@ -125,10 +138,7 @@ def test_an_end_that_claims_nothing_sends_one(sent):
 def test_an_end_claims_until_a_message_has_waited_for_a_second(seconds, claims):
     unsent()
     message = Execution.objects.get(pk=a_start())
-    at = message.sent_at + timedelta(seconds=seconds)
-    ((claim,),) = call.rows(
-        "SELECT claim FROM dure_start_next('default', %s, %s)", [call.as_json(NEXT_CLAIM.values()), at]
-    )
+    _, claim = start_next(message.sent_at + timedelta(seconds=seconds))
     assert (claim is not None) == claims
 
 
@@ -143,3 +153,17 @@ def test_a_message_for_others_keeps_no_end_from_claiming():
     run, waiting = running(), unsent()
     changed(a_start(role="QA"), sent_at=timezone.now() - timedelta(seconds=5))
     assert brought(run, dataclasses.replace(NEXT_CLAIM, roles=["default"])) == waiting
+
+
+def test_an_end_whose_claim_is_refused_after_the_choice_sends_one():
+    oldest, other = unsent(5, role="QA"), unsent()
+    with transaction.atomic():
+        # The claim looks for an office first, which the choice does not: it has to wait between the two.
+        call.change("LOCK TABLE offices IN EXCLUSIVE MODE")
+        PausedRole.objects.create(role="QA", by="me")
+        end = start_thread(start_next)
+        wait_until_blocked(end)
+    assert end.result(PATIENCE) == ([other], None)
+    refused = Execution.objects.get(pk=oldest)
+    assert (refused.status, refused.attempt, refused.dispatched_at) == ("PENDING", 0, None)
+    assert refused.due_at is not None, "it is sent when its role is resumed"
