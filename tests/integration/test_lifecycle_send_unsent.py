@@ -131,8 +131,13 @@ def test_a_run_that_may_not_start_yet_is_sent_at_once(sent):
     assert set(runs[FEW:]) <= set(sent)
 
 
-def test_a_role_without_workers_gets_messages_with_its_first_worker(sent):
-    unserve_roles("default")
+def serve_for_a_second_that_has_passed(role: str) -> None:
+    serve_roles(role, seconds=-1)
+
+
+@pytest.mark.parametrize("leave", [unserve_roles, serve_for_a_second_that_has_passed])
+def test_a_role_without_workers_gets_messages_with_its_first_worker(sent, leave):
+    leave("default")
     many()
     assert sent == []
     serve_roles("default")
