@@ -257,6 +257,18 @@ def test_a_run_that_another_transaction_claims_is_passed_by():
         assert brought(start_thread(lambda: finish(run)).result(PATIENCE)) == second
 
 
+@pytest.mark.parametrize("sends", ["an end", "beat"])
+def test_a_run_that_another_transaction_claims_is_not_sent(sent, sends):
+    first, second = unsent(), unsent()
+    run = claim(str(a_start()))
+    send = {"an end": lambda: finish(run, None), "beat": lifecycle.send_unsent}[sends]
+    sent.clear()
+    with transaction.atomic():
+        call.rows("SELECT 1 FROM job_executions WHERE id = %s FOR UPDATE", [first])
+        start_thread(send).result(PATIENCE)
+    assert sent == [second]
+
+
 def test_an_end_waits_for_the_disk_though_it_claims():
     """The claim alone need not."""
     unsent()
