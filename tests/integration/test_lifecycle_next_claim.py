@@ -10,7 +10,7 @@ from jobs.answers import NextClaim
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
 from tests.events import T, event_types
-from tests.factories import an_office, claimed, fresh, running, submitted
+from tests.factories import Claimed, an_office, claimed, expire_lease, fresh, running, submitted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
 
@@ -79,6 +79,43 @@ def test_messages_of_the_same_office_may_wait_longer(waited, claims):
         "UPDATE job_executions SET sent_at = sent_at - %s::interval WHERE job_id = %s", [waited, second.id]
     )
     assert (finish_of(first).next_run is not None) == claims
+
+
+def test_a_finish_whose_answer_was_lost_names_again_what_it_has_claimed():
+    first, _ = two()
+    run = running(first)
+    settlement = run.finish(next_claim=NEXT_CLAIM)
+    again = run.finish(next_claim=NEXT_CLAIM)
+    assert (again.state, again.next_run) == (ExecutionStatus.SUCCESS, settlement.next_run)
+
+
+def lose_lease(claim):
+    expire_lease(claim.execution_id)
+
+
+def end(claim):
+    Claimed(claim).finish()
+
+
+@pytest.mark.parametrize(
+    ("happen", "next_claim"),
+    [
+        (None, None),
+        (None, dataclasses.replace(NEXT_CLAIM, token="message:2")),
+        (None, dataclasses.replace(NEXT_CLAIM, worker="other@test")),
+        (lose_lease, NEXT_CLAIM),
+        (end, NEXT_CLAIM),
+    ],
+    ids=["no burst", "of another token", "of another worker", "its lease has expired", "ended"],
+)
+def test_a_second_finish_names_nothing_that_its_process_does_not_run(happen, next_claim):
+    first, _ = two()
+    run = running(first)
+    next_run = run.finish(next_claim=NEXT_CLAIM).next_run
+    assert next_run is not None
+    if happen is not None:
+        happen(next_run[1])
+    assert run.finish(next_claim=next_claim) is None
 
 
 def test_a_finish_that_is_fenced_claims_nothing():
