@@ -329,6 +329,22 @@ def test_the_success_of_a_schedule_that_notifies_says_that_it_recovered():
     assert schedule.failing_since is None
 
 
+def test_the_end_of_a_scheduled_run_that_does_not_name_its_schedule_is_handled_too():
+    schedule, run = a_scheduled_run()
+    Schedule.objects.filter(pk=schedule.pk).update(consecutive_failures=2)
+    finish(run)
+    schedule.refresh_from_db()
+    assert schedule.consecutive_failures == 0
+
+
+def test_the_first_failure_of_a_schedule_is_counted_though_a_success_would_change_nothing():
+    schedule, run = a_scheduled_run()
+    Schedule.objects.filter(pk=schedule.pk).update(notify_after_failures=9)
+    run.finish(Outcome.FAILURE, failure_type="error", error="broken", source=str(schedule.id))
+    schedule.refresh_from_db()
+    assert schedule.consecutive_failures == 1
+
+
 # --- beat ----------------------------------------------------------------------------------------
 
 
