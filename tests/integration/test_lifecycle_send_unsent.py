@@ -95,11 +95,11 @@ def test_each_role_has_messages_of_its_own(sent):
 def test_as_many_messages_wait_as_the_workers_of_the_role_have_processes(sent):
     now = timezone.now()
     workers: dict[str, dict[str, Any]] = {
-        "one": {},
+        "one": {"seen_at": now - timedelta(seconds=20)},
         "two": {},
         "draining": {"draining": True},
         "of another role": {"roles": ["QA"]},
-        "dead": {"seen_at": now - timedelta(hours=1)},
+        "dead": {"seen_at": now - timedelta(seconds=70)},
     }
     for name, values in workers.items():
         defaults = {"roles": ["default"], "slots": 8, "running": 0, "started_at": now, "seen_at": now}
