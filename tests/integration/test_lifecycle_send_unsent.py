@@ -20,6 +20,7 @@ from tests.concurrency.threads import start_thread
 from tests.factories import Claimed, a_job, a_start, an_office, serve_roles, starts, unserve_roles
 from tests.messages import record_messages
 from tests.schedule_factories import a_schedule, executions, fire
+from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -122,6 +123,24 @@ def test_messages_that_have_waited_for_a_second_may_be_lost_and_are_not_counted(
     for run in runs[:FEW]:
         backdate(run, 2)
     assert lifecycle.send_unsent() == 5
+
+
+def test_messages_that_have_waited_for_almost_a_second_are_counted():
+    runs = many()
+
+    def look():
+        """What is sent beside messages that were younger than a second all the time; None if not."""
+        with transaction.atomic():
+            call.change("UPDATE job_executions SET sent_at = clock_timestamp() - interval '0.7 s'")
+            sends = call.function("dure_send_unsent", FEW)
+            ((in_time,),) = call.rows(
+                "SELECT sent_at > clock_timestamp() - interval '1 s' FROM job_executions WHERE id = %s",
+                [runs[0]],
+            )
+            transaction.set_rollback(True)
+        return [sends] if in_time else None
+
+    assert eventually(look) == [[]]
 
 
 def test_a_run_that_may_not_start_yet_is_sent_at_once(sent):
