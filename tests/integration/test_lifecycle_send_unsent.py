@@ -125,6 +125,13 @@ def test_messages_that_have_waited_for_a_second_may_be_lost_and_are_not_counted(
     assert lifecycle.send_unsent() == 5
 
 
+def test_messages_of_jobs_are_not_counted(sent):
+    for _ in range(FEW):
+        a_job(an_office())
+    sent.clear()
+    assert sorted(many()[:FEW]) == sorted(sent)
+
+
 def test_messages_that_have_waited_for_almost_a_second_are_counted():
     runs = many()
 
