@@ -228,6 +228,45 @@ def test_the_message_of_a_job_with_dependencies_follows_the_disk(monkeypatch, po
     assert on_the_disk == [("", True)] * 5
 
 
+SYNCHRONOUS_STANDBY = """
+CREATE SCHEMA standby;
+CREATE FUNCTION standby.current_setting(name text) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT CASE name
+        WHEN 'synchronous_standby_names' THEN 'standby' ELSE pg_catalog.current_setting(name)
+    END
+$$;
+"""
+
+
+@pytest.fixture
+def synchronous_standby():
+    """The name of one. A server that has it would wait for it, in all tests that run at once."""
+    call.change(SYNCHRONOUS_STANDBY)
+    yield
+    call.change("DROP SCHEMA standby CASCADE")
+
+
+def test_the_message_of_a_job_follows_the_disk_if_there_are_synchronous_standbys(
+    monkeypatch, position, synchronous_standby
+):
+    on_the_disk = []
+
+    def send(sends, lsn):
+        on_the_disk.append((lsn, *call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}")[0]))
+        return True
+
+    monkeypatch.setattr("jobs.publish.send_messages", send)
+    office = an_office(max_concurrent_jobs=9)
+
+    def submit():
+        call.change("SET search_path = standby, pg_catalog, public")
+        for _ in range(5):
+            lifecycle.submit(submission.read(office, A_JOB))
+
+    in_thread(submit)
+    assert on_the_disk == [("", True)] * 5
+
+
 def test_a_submission_whose_answer_was_lost_is_on_the_disk_before_it_is_sent(monkeypatch, position):
     on_the_disk = []
 
