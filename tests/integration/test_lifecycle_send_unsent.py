@@ -125,6 +125,15 @@ def test_messages_that_have_waited_for_a_second_may_be_lost_and_are_not_counted(
     assert lifecycle.send_unsent() == 5
 
 
+def test_a_run_that_waits_for_its_retry_is_not_counted(sent):
+    runs = many()
+    Execution.objects.filter(pk=runs[0]).update(
+        dispatched_at=None, due_at=timezone.now() + timedelta(hours=1)
+    )
+    assert lifecycle.send_unsent() == 1
+    assert sent[FEW:] == [runs[FEW]]
+
+
 def test_messages_of_jobs_are_not_counted(sent):
     for _ in range(FEW):
         a_job(an_office())
