@@ -9,7 +9,7 @@ from jobs import lifecycle, publish, submission
 from jobs.models import Execution, Job, Office, PausedRole
 from jobs.states import JobStatus
 from tests.events import T, event_types
-from tests.factories import an_office, done, fresh, unserve_roles
+from tests.factories import an_office, done, fresh, serve_roles, unserve_roles
 from tests.limited_tasks import TASK, register
 
 pytestmark = pytest.mark.django_db
@@ -88,6 +88,17 @@ def unserved_role():
     return office, serve
 
 
+def role_of_a_silent_worker():
+    office = an_office()
+    serve_roles("FE", seconds=-1)
+
+    def serve():
+        serve_roles("FE")
+        lifecycle.advance_office(office.id)
+
+    return office, serve
+
+
 def paused_queue():
     office = an_office()
     PausedRole.objects.create(role="FE", by="me")
@@ -111,7 +122,8 @@ def done_later(job):
 
 
 @pytest.mark.parametrize(
-    "obstacle", [full_office, full_role, paused_office, unserved_role, paused_queue, older_job]
+    "obstacle",
+    [full_office, full_role, paused_office, unserved_role, role_of_a_silent_worker, paused_queue, older_job],
 )
 def test_a_single_job_waits_while_something_is_in_the_way(obstacle):
     office, remove = obstacle()
