@@ -148,16 +148,21 @@ def test_a_single_job_waits_until_it_is_due():
     assert event_types(job) == []
 
 
-def test_the_level_of_a_single_jobs_message_follows_how_full_the_office_is(
-    monkeypatch, django_capture_on_commit_callbacks
-):
-    sent = []
+@pytest.fixture
+def sent(monkeypatch):
+    messages = []
 
     def send(sends, lsn):
-        sent.extend(sends)
+        messages.extend(sends)
         return True
 
     monkeypatch.setattr(publish, "send_messages", send)
+    return messages
+
+
+def test_the_level_of_a_single_jobs_message_follows_how_full_the_office_is(
+    sent, django_capture_on_commit_callbacks
+):
     office = an_office(max_concurrent_jobs=20)
     with django_capture_on_commit_callbacks(execute=True):
         for _ in range(11):
@@ -165,3 +170,14 @@ def test_the_level_of_a_single_jobs_message_follows_how_full_the_office_is(
         submit_one(office, urgent=True)
     assert [send.level for send in sent] == [0, 3, 3, *[6] * 7, 9, 0]
     assert {send.execution for send in sent} == {str(run.id) for run in Execution.objects.all()}
+
+
+def test_the_level_of_a_single_jobs_message_follows_neither_other_offices_nor_what_has_ended(
+    sent, django_capture_on_commit_callbacks
+):
+    office = an_office()
+    done(submit_one(office))
+    submit_one(an_office())
+    with django_capture_on_commit_callbacks(execute=True):
+        submit_one(office)
+    assert [send.level for send in sent] == [0]
