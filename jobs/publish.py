@@ -101,7 +101,7 @@ def args_text(execution: str, dispatch: int) -> str:
 
 
 def most_urgent_waiting(roles: Sequence[str]) -> int:
-    """The most urgent level at which a message waits for these roles; the last level if none, or Redis is away."""
+    """The level of the most urgent message for these roles; the last one if none waits, or Redis is away."""
     keys = [(level, f"{role}{LEVEL_SIGN}{level}" if level else role) for level in LEVELS for role in roles]
     try:
         with redis.circuit_breaker():
