@@ -21,17 +21,17 @@ from pydantic.config import JsonDict
 
 from dure.failures import RETRYABLE
 from dure.roles import PATTERN, is_role
-from jobs import activity, lifecycle, schemas
+from jobs import activity, lifecycle
 from jobs.api_model import WHOLE, OneOf
 from jobs.errors import Invalid, pydantic_errors
+from jobs.field_types import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS, MOST_RETRIES, Role
 from jobs.models import Office
-from jobs.schemas import Role
 from jobs.states import Act, Backoff
 
 MOST_JOBS_AT_ONCE = 10_000
 MOST_ROLES = 200
 # The column is a 32-bit integer.
-LONGEST_DEFAULT_MS = min(schemas.LONGEST_TIMEOUT_MS, 2**31 - 1)
+LONGEST_DEFAULT_MS = min(LONGEST_TIMEOUT_MS, 2**31 - 1)
 
 
 def _unique(failures: list[str]) -> list[str]:
@@ -86,7 +86,7 @@ class JobSchedulerConfig(BaseModel):
     ]
     max_retries: Annotated[
         int,
-        Field(ge=0, le=schemas.MOST_RETRIES),
+        Field(ge=0, le=MOST_RETRIES),
         WHOLE,
         Field(description="For jobs whose Task and submission set none.", examples=[2]),
     ]
@@ -95,7 +95,7 @@ class JobSchedulerConfig(BaseModel):
     ]
     retry_base_delay: Annotated[
         int,
-        Field(ge=0, le=schemas.LONGEST_DELAY_MS),
+        Field(ge=0, le=LONGEST_DELAY_MS),
         WHOLE,
         Field(description="The first delay, in milliseconds.", examples=[60_000]),
     ]

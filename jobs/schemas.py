@@ -4,67 +4,32 @@ JSON's types are taken as they are: "5" is not a number, and true is not 1.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.utils import timezone
-from django.utils.dateparse import parse_datetime
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    WithJsonSchema,
-)
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dure import roles
-from jobs.api_model import EMPTY_IS_NONE, WHOLE, ApiModel, OneOf
-from jobs.errors import ErrorText, FieldErrors, InvalidValue
+from jobs.api_model import EMPTY_IS_NONE, ApiModel, OneOf
+from jobs.errors import ErrorText, FieldErrors
+from jobs.field_types import (
+    HIGHEST_PRIORITY,
+    LONGEST_DELAY_MS,
+    LONGEST_TEXT,
+    LONGEST_TIMEOUT_MS,
+    LOWEST_PRIORITY,
+    MOST_RETRIES,
+    Delay,
+    NotEmpty,
+    Priority,
+    Retries,
+    RoleName,
+    Text,
+    Time,
+    Timeout,
+)
 from jobs.states import Backoff, OnDependencyFailure
 
-LONGEST_TEXT = 200
-LONGEST_TIMEOUT_MS = 30 * 86_400_000
-LONGEST_DELAY_MS = 24 * 3_600_000
-MOST_RETRIES = 100
-LOWEST_PRIORITY, HIGHEST_PRIORITY = -(2**31), 2**31 - 1
 DEFAULT_PRIORITY = 100
-FURTHEST_AHEAD = timedelta(days=3650)
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _utc_time(value: object) -> str:
-    """A time with its offset, in UTC: PostgreSQL does not know every offset that a client may write."""
-    try:
-        time = parse_datetime(value) if isinstance(value, str) else None
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        raise PydanticCustomError("time_with_offset", "not a time with its offset")
-    if not EARLIEST <= time <= timezone.now() + FURTHEST_AHEAD:
-        raise PydanticCustomError("time_out_of_range", "out of range")
-    return time.astimezone(UTC).isoformat()
-
-
-def _role(name: str) -> str:
-    if not roles.is_role(name):
-        raise InvalidValue("role_name")
-    return name
-
-
-Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
-NotEmpty = Annotated[str, Field(min_length=1)]
-Role = Annotated[str, StringConstraints(min_length=1, strip_whitespace=False), AfterValidator(_role)]
-RoleName = Annotated[Role, WithJsonSchema({"type": "string", "pattern": roles.PATTERN, "minLength": 1})]
-Priority = Annotated[int, Field(ge=LOWEST_PRIORITY, le=HIGHEST_PRIORITY), WHOLE]
-Timeout = Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_MS), WHOLE]
-Retries = Annotated[int, Field(ge=0, le=MOST_RETRIES), WHOLE]
-Delay = Annotated[int, Field(ge=0, le=LONGEST_DELAY_MS), WHOLE]
-Time = Annotated[str, BeforeValidator(_utc_time), WithJsonSchema({"type": "string", "format": "date-time"})]
 
 # The API's error for an invalid field: one text for each field, instead of pydantic's.
 TEXT_ERROR = ErrorText("text_up_to", limit=LONGEST_TEXT)

@@ -20,9 +20,9 @@ from jobs.api.views import OPERATOR, JobView, OfficeView, accepted_response, bat
 from jobs.api_model import JSON, WHOLE, ApiIn, ApiOut, Omittable, Uuid
 from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
 from jobs.errors import Conflict
+from jobs.field_types import RoleName
 from jobs.insight import retries
 from jobs.models import Job
-from jobs.schemas import RoleName
 from jobs.serialize import JobOut
 from jobs.states import JOB_LIVE
 

@@ -17,11 +17,11 @@ from dure.failures import RETRYABLE
 from dure.roles import LONGEST, is_role
 from jobs import display
 from jobs.errors import ErrorText
+from jobs.field_types import LONGEST_DELAY_MS, MOST_RETRIES
 from jobs.models import Office
 from jobs.office_config import LONGEST_DEFAULT_MS, MOST_JOBS_AT_ONCE, MOST_ROLES, config_of
 from jobs.offices import MOST_ADDRESSES
 from jobs.pages.edit_form import EditForm
-from jobs.schemas import LONGEST_DELAY_MS, MOST_RETRIES
 
 EMPTY_ROWS = 2
 MS = 1000

@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.fields import DateTimeField
 
 from jobs.api_model import WHOLE, ApiIn, Object, OneOf, Uuid
-from jobs.schemas import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
+from jobs.field_types import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
 from jobs.states import Backoff, OnLost
 from scheduler.api.schemas import KINDS, POLICIES
 from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS

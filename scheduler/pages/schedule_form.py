@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.access import operated_offices
 from jobs.errors import ErrorText, InvalidValue, Refused
+from jobs.field_types import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
 from jobs.pages.edit_form import EditForm
-from jobs.schemas import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
 from jobs.states import Backoff, OnLost
 from scheduler import display
 from scheduler.models import Calendar, Schedule

@@ -14,10 +14,11 @@ from django.utils.translation import gettext_lazy
 
 from jobs import catalogue
 from jobs.errors import InvalidValue
+from jobs.field_types import LONGEST_TEXT
 from jobs.known_tasks import KnownTask, UnknownTask
 from jobs.pages.edit_form import EditForm
 from jobs.references import INPUT, PATH, RESULT, MalformedReference, Reference, read_reference
-from jobs.schemas import LONGEST_TEXT, JobIn
+from jobs.schemas import JobIn
 from scheduler.pages.forms import JSONTextField
 from scheduler.pages.schema_fields import field_of, json_field, text_of, value_of
 from scheduler.workflows import editing
