@@ -1,4 +1,4 @@
-"""The types of the fields of a submission, with their limits. Other requests use them too."""
+"""The types of the fields of requests, with their limits: of submissions above all."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -41,6 +41,7 @@ def _role(name: str) -> str:
 
 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 NotEmpty = Annotated[str, Field(min_length=1)]
 Role = Annotated[str, StringConstraints(min_length=1, strip_whitespace=False), AfterValidator(_role)]
 RoleName = Annotated[Role, WithJsonSchema({"type": "string", "pattern": roles.PATTERN, "minLength": 1})]
@@ -48,4 +49,6 @@ Priority = Annotated[int, Field(ge=LOWEST_PRIORITY, le=HIGHEST_PRIORITY), WHOLE]
 Timeout = Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_MS), WHOLE]
 Retries = Annotated[int, Field(ge=0, le=MOST_RETRIES), WHOLE]
 Delay = Annotated[int, Field(ge=0, le=LONGEST_DELAY_MS), WHOLE]
-Time = Annotated[str, BeforeValidator(_utc_time), WithJsonSchema({"type": "string", "format": "date-time"})]
+TimeWithOffset = Annotated[
+    str, BeforeValidator(_utc_time), WithJsonSchema({"type": "string", "format": "date-time"})
+]

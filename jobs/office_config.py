@@ -24,7 +24,7 @@ from dure.roles import PATTERN, is_role
 from jobs import activity, lifecycle
 from jobs.api_model import WHOLE, OneOf
 from jobs.errors import Invalid, pydantic_errors
-from jobs.field_types import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS, MOST_RETRIES, Role
+from jobs.field_types import LONGEST_TIMEOUT_MS, Delay, Retries, Role
 from jobs.models import Office
 from jobs.states import Act, Backoff
 
@@ -85,18 +85,14 @@ class JobSchedulerConfig(BaseModel):
         ),
     ]
     max_retries: Annotated[
-        int,
-        Field(ge=0, le=MOST_RETRIES),
-        WHOLE,
+        Retries,
         Field(description="For jobs whose Task and submission set none.", examples=[2]),
     ]
     retry_backoff: Annotated[
         str, OneOf(Backoff.values), Field(description="How the delay grows from retry to retry.")
     ]
     retry_base_delay: Annotated[
-        int,
-        Field(ge=0, le=LONGEST_DELAY_MS),
-        WHOLE,
+        Delay,
         Field(description="The first delay, in milliseconds.", examples=[60_000]),
     ]
     retryable_failures: Annotated[

@@ -24,8 +24,8 @@ from jobs.field_types import (
     Retries,
     RoleName,
     Text,
-    Time,
     Timeout,
+    TimeWithOffset,
 )
 from jobs.states import Backoff, OnDependencyFailure
 
@@ -96,7 +96,7 @@ class JobIn(ApiModel):
     unique_key: Annotated[Text | None, TEXT_ERROR] = Field(
         None, description="Unique among the unfinished jobs of the office."
     )
-    run_at: Annotated[Time | None, ErrorText("time_with_offset")] = Field(
+    run_at: Annotated[TimeWithOffset | None, ErrorText("time_with_offset")] = Field(
         None, description="Earliest start, with an offset; within ten years."
     )
 

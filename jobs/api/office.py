@@ -24,6 +24,7 @@ from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read, read_changes
 from jobs.api.views import OfficeView
 from jobs.api_model import AnyOf, ApiIn, ApiOut, Omittable, Time
+from jobs.field_types import Name
 from jobs.models import Office
 from jobs.offices import MOST_ADDRESSES
 from jobs.states import MemberRole
@@ -43,7 +44,7 @@ Email = Annotated[
 
 
 class OfficeIn(ApiIn):
-    name: Annotated[str, Field(min_length=1, max_length=200)]
+    name: Name
     notify_emails: Omittable[Annotated[list[Email], Field(max_length=MOST_ADDRESSES)]] = Field(
         None, description="Addresses that receive an email when a job fails for good."
     )

@@ -16,6 +16,7 @@ from jobs.api.framework.openapi_examples import in_request
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read, read_changes
 from jobs.api_model import ApiIn
+from jobs.field_types import Name
 from scheduler.access import calendar_for, calendars_of
 from scheduler.api import examples, shapes
 from scheduler.api.schemas import CalendarOut
@@ -40,7 +41,7 @@ class WindowIn(ApiIn):
 
 
 class CalendarIn(ApiIn):
-    name: Annotated[str, Field(min_length=1, max_length=200)]
+    name: Name
     dates: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=10), A_DAY]], Field(max_length=MAX_ENTRIES)
     ] = Field(default_factory=list, description="Whole days in the time zone, like `2026-12-25`.")

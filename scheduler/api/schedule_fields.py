@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.fields import DateTimeField
 
 from jobs.api_model import WHOLE, ApiIn, Object, OneOf, Uuid
-from jobs.field_types import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
+from jobs.field_types import Delay, Name, Retries, Timeout
 from jobs.states import Backoff, OnLost
 from scheduler.api.schemas import KINDS, POLICIES
 from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS
@@ -18,7 +18,6 @@ from scheduler.schedules.validation import (
     MAX_GRACE_SECONDS,
     MAX_INTERVAL_SECONDS,
     MAX_NOTIFY_AFTER,
-    MAX_RETRIES,
 )
 from scheduler.states import Overlap
 
@@ -64,10 +63,8 @@ class PreviewIn(RuleIn):
 
 
 class ScheduleIn(RuleIn):
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    task_id: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="One of `GET /api/tasks`."
-    )
+    name: Name
+    task_id: Name = Field(description="One of `GET /api/tasks`.")
     args: Object = Field(default_factory=dict, description="Arguments that match the Task's `args_schema`.")
     enabled: bool = True
     overlap: Annotated[str, OneOf(Overlap.choices)] = Field(
@@ -83,16 +80,14 @@ class ScheduleIn(RuleIn):
     calendar: Uuid | None = Field(
         None, description="A calendar of yours: at its days and times no run starts."
     )
-    max_retries: Annotated[int, Field(ge=0, le=MAX_RETRIES), WHOLE] = 3
+    max_retries: Retries = 3
     retry_backoff: Annotated[Annotated[str, OneOf(Backoff.choices)] | None, NONE_IS_EMPTY] = Field(
         None, description="How the delay grows; null: exponential."
     )
-    retry_base_delay: Annotated[int, Field(ge=0, le=LONGEST_DELAY_MS), WHOLE] | None = Field(
+    retry_base_delay: Delay | None = Field(
         None, description="The first delay, in milliseconds; default: the Task's."
     )
-    timeout_ms: Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_MS), WHOLE] | None = Field(
-        None, description="Time limit of an attempt; default: the Task's."
-    )
+    timeout_ms: Timeout | None = Field(None, description="Time limit of an attempt; default: the Task's.")
     on_lost: Annotated[Annotated[str, OneOf(OnLost.choices)] | None, NONE_IS_EMPTY] = Field(
         None, description="What happens if the worker dies; default: as the Task says."
     )

@@ -1,9 +1,6 @@
 """Pause and resume all schedules of a Task."""
 
-from typing import Annotated
-
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,13 +9,14 @@ from jobs.api.framework.authentication import user_of
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.reading import read
 from jobs.api_model import ApiIn, ApiOut
+from jobs.field_types import Name
 from scheduler.clock import database_now
 from scheduler.models import Schedule
 from scheduler.schedules import lifecycle as schedules
 
 
 class TaskIn(ApiIn):
-    task_id: Annotated[str, Field(min_length=1, max_length=200)]
+    task_id: Name
 
 
 class PausedSchedulesOut(ApiOut):

@@ -21,6 +21,7 @@ from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read, read_changes
 from jobs.api.views import OPERATOR
 from jobs.api_model import WHOLE, ApiIn, Object, OneOf, Uuid
+from jobs.field_types import Name
 from scheduler.access import workflow_for, workflows_of
 from scheduler.api import examples, shapes
 from scheduler.api.schedule_config import SCHEDULE_CONFIG
@@ -39,7 +40,7 @@ ScheduleConfig = Annotated[Object, WithJsonSchema(SCHEDULE_CONFIG)]
 
 
 class WorkflowIn(ApiIn):
-    name: Annotated[str, Field(min_length=1, max_length=200)]
+    name: Name
     status: Annotated[str, OneOf(WorkflowStatus.choices)] = Field(
         WorkflowStatus.DRAFT.value, description="Only an active workflow runs without a request."
     )

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.access import operated_offices
 from jobs.errors import ErrorText, InvalidValue, Refused
-from jobs.field_types import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
+from jobs.field_types import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS, MOST_RETRIES
 from jobs.pages.edit_form import EditForm
 from jobs.states import Backoff, OnLost
 from scheduler import display
@@ -36,7 +36,6 @@ from scheduler.schedules.validation import (
     MAX_GRACE_SECONDS,
     MAX_INTERVAL_SECONDS,
     MAX_NOTIFY_AFTER,
-    MAX_RETRIES,
     TIMING,
     check_rule,
     check_task,
@@ -100,7 +99,7 @@ class ScheduleForm(EditForm):
     )
     grace = forms.IntegerField(label=_("Grace period (seconds)"), min_value=1, max_value=MAX_GRACE_SECONDS)
     calendar = forms.UUIDField(label=_("Calendar"), required=False, widget=forms.Select)
-    max_retries = forms.IntegerField(label=_("Max retries"), min_value=0, max_value=MAX_RETRIES)
+    max_retries = forms.IntegerField(label=_("Max retries"), min_value=0, max_value=MOST_RETRIES)
     retry_backoff = forms.ChoiceField(
         label=_("Retry delays"), choices=[("", AS_THE_TASK), *BACKOFFS.items()], required=False
     )

@@ -16,7 +16,6 @@ from scheduler.schedules.rules import Kind, Rule
 from scheduler.schedules.timezones import check_instant, check_zone
 
 MAX_INTERVAL_SECONDS = 10 * 366 * 86_400
-MAX_RETRIES = 100
 MAX_GRACE_SECONDS = 366 * 86_400
 MAX_NOTIFY_AFTER = 1_000
 # The field of each kind's own rule; a schedule has the field of its kind and no other.
