@@ -422,7 +422,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "JobStatus": "jobs.states.JobStatus",
         "LiveJobStatus": "jobs.api.control.LIVE",
-        "JobExecutionStatus": "jobs.serialize.EXECUTION_STATUSES",
+        "JobExecutionStatus": "jobs.schemas.EXECUTION_STATUSES",
         "MemberRole": "jobs.states.MemberRole",
         "EventType": "jobs.states.CLIENT_EVENTS",
         "WorkflowStatus": "scheduler.states.WorkflowStatus",

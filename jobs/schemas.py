@@ -1,15 +1,15 @@
-"""The jobs of a submission: how submission.py reads them, and the API describes them.
+"""Jobs, their runs and events as the v1 contract has them: what a submission takes, and what the API answers.
 
-JSON's types are taken as they are: "5" is not a number, and true is not 1.
+JSON's types of a submission are taken as they are: "5" is not a number, and true is not 1.
 """
 
 from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from jobs.api_model import EMPTY_IS_NONE, ApiModel, OneOf
+from jobs.api_model import EMPTY_IS_NONE, JSON, AnyOf, ApiModel, ApiOut, OneOf, TextOrNone, Time
 from jobs.errors import ErrorText, FieldErrors
 from jobs.field_types import (
     HIGHEST_PRIORITY,
@@ -27,9 +27,24 @@ from jobs.field_types import (
     Timeout,
     TimeWithOffset,
 )
-from jobs.states import Backoff, OnDependencyFailure
+from jobs.states import (
+    CLIENT_EVENTS,
+    FAILURE_TYPES,
+    V1_EXECUTION_STATUS,
+    V1_EXECUTION_TIMED_OUT,
+    Backoff,
+    JobStatus,
+    OnDependencyFailure,
+    Outcome,
+)
 
 DEFAULT_PRIORITY = 100
+EXECUTION_STATUSES = [
+    (status, status) for status in (*dict.fromkeys(V1_EXECUTION_STATUS.values()), V1_EXECUTION_TIMED_OUT)
+]
+# Ids that are text already: a submission may have a hundred thousand.
+UuidText = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
+FailureOrNone = Annotated[Annotated[str, AnyOf(FAILURE_TYPES)] | None, EMPTY_IS_NONE]
 
 # The API's error for an invalid field: one text for each field, instead of pydantic's.
 TEXT_ERROR = ErrorText("text_up_to", limit=LONGEST_TEXT)
@@ -132,3 +147,95 @@ def field_errors(model: type[BaseModel], error: ValidationError) -> FieldErrors:
             text = next(each for each in model.model_fields[name].metadata if isinstance(each, ErrorText))
         errors[name] = [text]
     return errors
+
+
+class ProgressOut(ApiOut):
+    fraction: (
+        Annotated[int | float, WithJsonSchema({"type": "number", "maximum": 1, "minimum": 0})] | None
+    ) = Field(description="From 0 to 1; null if unknown.")
+    message: str = Field(description="A message from the Task.")
+
+
+class JobOut(ApiOut):
+    id: UUID
+    ref: TextOrNone = Field(description="The name within its submission.")
+    office_id: UUID
+    batch: UUID | None = Field(
+        validation_alias="batch_id", description="Null for a job submitted on its own."
+    )
+    task_id: str
+    args: dict[str, Any]
+    role: str = Field(description="The role whose workers run it.")
+    priority: int = Field(description="Lower runs earlier.")
+    urgent: bool = Field(description="Runs before all jobs that are not urgent.")
+    status: Annotated[str, AnyOf(JobStatus.choices)]
+    depends_on: list[UuidText] = Field(description="In submission order.")
+    on_dependency_failure: Annotated[str, AnyOf(OnDependencyFailure.choices)] = Field(
+        description="Whether the job then waits, fails as well, or runs anyway."
+    )
+    timeout_ms: int = Field(description="Time limit of an attempt.")
+    queue_timeout_ms: int | None = Field(description="How long it may wait after it became ready.")
+    max_retries: int
+    retry_count: int = Field(description="Retries so far.")
+    retry_at: Time | None = Field(description="Time of the next retry.")
+    run_at: Time | None = Field(description="Earliest start.")
+    created_at: Time
+    queued_at: Time | None = Field(validation_alias="ready_at", description="When it last became ready.")
+    started_at: Time | None = Field(
+        validation_alias="claimed_at",
+        description="When a worker first claimed it; null while it waits for one.",
+    )
+    completed_at: Time | None
+    cancelled_at: Time | None = Field(description="On a job that is still processing: asked to stop.")
+    failure_type: FailureOrNone = Field(description="From the last attempt.")
+    error_message: TextOrNone = Field(description="From the last attempt.")
+    result: Any = Field(
+        None, validation_alias=AliasPath("execution", "result"), description="What the Task returned."
+    )
+    progress: ProgressOut | None = Field(None, validation_alias=AliasPath("execution", "progress"))
+    session_id: TextOrNone = Field(
+        None,
+        validation_alias=AliasPath("execution", "session_id"),
+        description="The session id that the Task recorded.",
+    )
+    unique_key: TextOrNone = Field(description="Unique among the unfinished jobs of the office.")
+
+
+class AttemptOut(ApiOut):
+    number: int
+    started_at: Time
+    timeout_at: Time = Field(description="When its time limit ends.")
+    ended_at: Time | None = Field(description="Null while it runs.")
+    outcome: Annotated[str, AnyOf(Outcome.choices)] | None
+    failure_type: FailureOrNone
+    error_message: TextOrNone = Field(validation_alias="error")
+    traceback: TextOrNone = Field(description="The frames of the Task's own code.")
+    worker: TextOrNone
+    session_id: TextOrNone = Field(description="The session that the Task recorded.")
+
+
+class JobExecutionOut(ApiOut):
+    id: UUID
+    attempt: int = Field(description="Number of the attempt, from 1; 0 before the first one.")
+    status: Annotated[str, AnyOf(EXECUTION_STATUSES)]
+    started_at: Time | None
+    timeout_at: Time | None = Field(description="The attempt is stopped at this time.")
+    completed_at: Time | None = Field(validation_alias="finished_at")
+    session_id: TextOrNone
+    error_message: TextOrNone = Field(validation_alias="error")
+    worker: TextOrNone
+    attempts: list[AttemptOut]
+
+
+class JobInFullOut(JobOut):
+    executions: list[JobExecutionOut]
+
+
+class SchedulerEventOut(ApiOut):
+    id: int
+    type: Annotated[str, AnyOf(CLIENT_EVENTS)]
+    job_id: UUID | None = Field(description="Null for an event of a whole batch.")
+    batch_id: UUID | None
+    office_id: UUID
+    details: JSON = Field(description="Further data; the keys depend on the type.")
+    timestamp: Time = Field(validation_alias="at")

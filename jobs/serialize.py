@@ -1,94 +1,21 @@
-"""Jobs, Executions, attempts and events as the v1 contract has them, and what reads their rows."""
+"""What writes jobs, Executions and events as jobs/schemas.py describes them, and reads their rows."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from pydantic import AliasPath, Field, WithJsonSchema
 
 from dure.failures import FailureType
-from jobs.api_model import EMPTY_IS_NONE, JSON, AnyOf, ApiOut, TextOrNone, Time, iso_time
+from jobs.api_model import JSON, iso_time
 from jobs.display import REMEDIES
 from jobs.errors import in_english
 from jobs.models import Event, Execution, Job
+from jobs.schemas import AttemptOut, JobExecutionOut, JobInFullOut, JobOut, SchedulerEventOut
 from jobs.sql import call, reports
-from jobs.states import (
-    CLIENT_EVENTS,
-    FAILURE_TYPES,
-    V1_EXECUTION_STATUS,
-    V1_EXECUTION_TIMED_OUT,
-    EventType,
-    ExecutionStatus,
-    JobStatus,
-    OnDependencyFailure,
-    Outcome,
-)
+from jobs.states import V1_EXECUTION_STATUS, V1_EXECUTION_TIMED_OUT, EventType, ExecutionStatus
 from jobs.submission import PreparedSubmission
-
-EXECUTION_STATUSES = [
-    (status, status) for status in (*dict.fromkeys(V1_EXECUTION_STATUS.values()), V1_EXECUTION_TIMED_OUT)
-]
-# Ids that are text already: a submission may have a hundred thousand.
-UuidText = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
-FailureOrNone = Annotated[Annotated[str, AnyOf(FAILURE_TYPES)] | None, EMPTY_IS_NONE]
-
-# An Execution has a copy of the job's args, and other columns that the answer does not need.
-_EXECUTION_FIELDS = ("status", "started_at", "result", "progress", "session_id")
-
-
-class ProgressOut(ApiOut):
-    fraction: (
-        Annotated[int | float, WithJsonSchema({"type": "number", "maximum": 1, "minimum": 0})] | None
-    ) = Field(description="From 0 to 1; null if unknown.")
-    message: str = Field(description="A message from the Task.")
-
-
-class JobOut(ApiOut):
-    id: UUID
-    ref: TextOrNone = Field(description="The name within its submission.")
-    office_id: UUID
-    batch: UUID | None = Field(
-        validation_alias="batch_id", description="Null for a job submitted on its own."
-    )
-    task_id: str
-    args: dict[str, Any]
-    role: str = Field(description="The role whose workers run it.")
-    priority: int = Field(description="Lower runs earlier.")
-    urgent: bool = Field(description="Runs before all jobs that are not urgent.")
-    status: Annotated[str, AnyOf(JobStatus.choices)]
-    depends_on: list[UuidText] = Field(description="In submission order.")
-    on_dependency_failure: Annotated[str, AnyOf(OnDependencyFailure.choices)] = Field(
-        description="Whether the job then waits, fails as well, or runs anyway."
-    )
-    timeout_ms: int = Field(description="Time limit of an attempt.")
-    queue_timeout_ms: int | None = Field(description="How long it may wait after it became ready.")
-    max_retries: int
-    retry_count: int = Field(description="Retries so far.")
-    retry_at: Time | None = Field(description="Time of the next retry.")
-    run_at: Time | None = Field(description="Earliest start.")
-    created_at: Time
-    queued_at: Time | None = Field(validation_alias="ready_at", description="When it last became ready.")
-    started_at: Time | None = Field(
-        validation_alias="claimed_at",
-        description="When a worker first claimed it; null while it waits for one.",
-    )
-    completed_at: Time | None
-    cancelled_at: Time | None = Field(description="On a job that is still processing: asked to stop.")
-    failure_type: FailureOrNone = Field(description="From the last attempt.")
-    error_message: TextOrNone = Field(description="From the last attempt.")
-    result: Any = Field(
-        None, validation_alias=AliasPath("execution", "result"), description="What the Task returned."
-    )
-    progress: ProgressOut | None = Field(None, validation_alias=AliasPath("execution", "progress"))
-    session_id: TextOrNone = Field(
-        None,
-        validation_alias=AliasPath("execution", "session_id"),
-        description="The session id that the Task recorded.",
-    )
-    unique_key: TextOrNone = Field(description="Unique among the unfinished jobs of the office.")
-
 
 # The columns that a JobOut reads. `claimed_at` reads the time of the start; lists are in the order of `seq`.
 _READ = [field.validation_alias or name for name, field in JobOut.model_fields.items()]
@@ -97,46 +24,8 @@ _JOB_COLUMNS = {
     "started_at",
     *(each.attname for each in Job._meta.concrete_fields if each.attname in _READ),
 }
-
-
-class AttemptOut(ApiOut):
-    number: int
-    started_at: Time
-    timeout_at: Time = Field(description="When its time limit ends.")
-    ended_at: Time | None = Field(description="Null while it runs.")
-    outcome: Annotated[str, AnyOf(Outcome.choices)] | None
-    failure_type: FailureOrNone
-    error_message: TextOrNone = Field(validation_alias="error")
-    traceback: TextOrNone = Field(description="The frames of the Task's own code.")
-    worker: TextOrNone
-    session_id: TextOrNone = Field(description="The session that the Task recorded.")
-
-
-class JobExecutionOut(ApiOut):
-    id: UUID
-    attempt: int = Field(description="Number of the attempt, from 1; 0 before the first one.")
-    status: Annotated[str, AnyOf(EXECUTION_STATUSES)]
-    started_at: Time | None
-    timeout_at: Time | None = Field(description="The attempt is stopped at this time.")
-    completed_at: Time | None = Field(validation_alias="finished_at")
-    session_id: TextOrNone
-    error_message: TextOrNone = Field(validation_alias="error")
-    worker: TextOrNone
-    attempts: list[AttemptOut]
-
-
-class JobInFullOut(JobOut):
-    executions: list[JobExecutionOut]
-
-
-class SchedulerEventOut(ApiOut):
-    id: int
-    type: Annotated[str, AnyOf(CLIENT_EVENTS)]
-    job_id: UUID | None = Field(description="Null for an event of a whole batch.")
-    batch_id: UUID | None
-    office_id: UUID
-    details: JSON = Field(description="Further data; the keys depend on the type.")
-    timestamp: Time = Field(validation_alias="at")
+# An Execution has a copy of the job's args, and other columns that the answer does not need.
+_EXECUTION_FIELDS = ("status", "started_at", "result", "progress", "session_id")
 
 
 def with_job_fields(jobs: QuerySet[Job]) -> QuerySet[Job]:

@@ -23,7 +23,7 @@ from jobs.errors import Conflict
 from jobs.field_types import RoleName
 from jobs.insight import retries
 from jobs.models import Job
-from jobs.serialize import JobOut
+from jobs.schemas import JobOut
 from jobs.states import JOB_LIVE
 
 LIVE = [(str(status), str(status)) for status in JOB_LIVE]

@@ -14,7 +14,8 @@ from jobs.api.framework.query import WholeNumber
 from jobs.api.views import OfficeView
 from jobs.api_model import ApiOut
 from jobs.models import Event
-from jobs.serialize import SchedulerEventOut, event_of
+from jobs.schemas import SchedulerEventOut
+from jobs.serialize import event_of
 from jobs.states import CLIENT_EVENTS
 
 AFTER = WholeNumber("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)

@@ -5,8 +5,7 @@ from typing import Any
 from dure.failures import FailureType
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.openapi_models import add_examples
-from jobs.schemas import BatchSubmissionIn, JobIn
-from jobs.serialize import JobInFullOut, JobOut
+from jobs.schemas import BatchSubmissionIn, JobIn, JobInFullOut, JobOut
 from jobs.states import (
     V1_EXECUTION_STATUS,
     EventType,

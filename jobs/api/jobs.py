@@ -19,8 +19,7 @@ from jobs.api.framework.pagination import RoughPagination
 from jobs.api.views import OPERATOR, JobView, OfficeView, batch_address, job_address
 from jobs.api_model import JSON, ApiOut
 from jobs.models import Batch, Job
-from jobs.schemas import BatchSubmissionIn, JobIn
-from jobs.serialize import JobInFullOut, JobOut
+from jobs.schemas import BatchSubmissionIn, JobIn, JobInFullOut, JobOut
 from jobs.sql import call, reports
 from jobs.submission import PreparedSubmission
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api_model import EMPTY_IS_NONE, JSON, ROWS, AnyOf, ApiOut, TextOrNone, Time
-from jobs.serialize import JobOut
+from jobs.schemas import JobOut
 from jobs.states import Backoff, ExecutionStatus, OnLost, Outcome, Trigger
 from scheduler.api import examples
 from scheduler.schedules.catchup import CatchUp
