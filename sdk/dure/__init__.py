@@ -18,10 +18,12 @@ from dure.failures import (
     Stopped,
     TaskFailure,
 )
+from dure.job_records import Batch, Explanation, Job
 from dure.office_records import (
     Calendar,
     Delivery,
     Member,
+    Office,
     OfficeConfig,
     RolePause,
     RoleQueue,
@@ -29,19 +31,7 @@ from dure.office_records import (
     WebhookWithSecret,
     Window,
 )
-from dure.records import (
-    Batch,
-    Event,
-    Execution,
-    Explanation,
-    Export,
-    ExportLink,
-    Job,
-    LogLine,
-    Office,
-    Replay,
-    Task,
-)
+from dure.records import Event, Execution, Export, ExportLink, LogLine, Replay, Task
 from dure.schedule_records import Schedule, Turn, Workflow, WorkflowRun
 from dure.step_operations import operation
 from dure.step_records import (

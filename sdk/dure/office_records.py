@@ -1,10 +1,19 @@
-"""What the API answers about an office and its calendars, as types."""
+"""An office and its calendars: what the API answers, and what changes take."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from dure.record import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Office(Record):
+    id: str
+    name: str
+    role: str
+    created_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,3 +104,17 @@ class Calendar(Record):
     updated_at: datetime
     dates: list[date] = field(default_factory=list)
     windows: list[Window] = field(default_factory=list)
+
+
+class ConfigChanges(TypedDict, total=False):
+    """Limits, timeouts and retries of an office's jobs; times are in milliseconds."""
+
+    paused: bool
+    max_concurrent_jobs: int
+    max_concurrent_by_role: Mapping[str, int | None] | None
+    default_timeout: int
+    default_timeout_by_role: Mapping[str, int | None] | None
+    max_retries: int
+    retry_backoff: Literal["linear", "exponential"]
+    retry_base_delay: int
+    retryable_failures: Sequence[str]

@@ -1,4 +1,7 @@
-"""The base of all records: reads a document of the API into the fields of a dataclass."""
+"""The base of all records: reads a document of the API into the fields of a dataclass.
+
+Fields that this version does not know are in `raw`.
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,9 +1,11 @@
-"""Schedules, workflows and their runs."""
+"""Schedules, workflows and their runs: what the API answers, and what requests take."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, TypedDict
 
+from dure.job_records import JobSubmission
 from dure.record import Record, Work
 
 
@@ -76,3 +78,46 @@ class WorkflowRun(Work):
     @property
     def succeeded(self) -> bool:
         return self.status == "completed"
+
+
+class ScheduleRule(TypedDict, total=False):
+    """When a schedule is due: `cron`, `every_seconds` or `at`, as its kind says."""
+
+    cron: str | None
+    every_seconds: int | None
+    at: datetime | None
+    timezone: str
+    starts_at: datetime | None
+    ends_at: datetime | None
+
+
+class ScheduleOptions(ScheduleRule, total=False):
+    enabled: bool
+    overlap: Literal["skip", "allow"]
+    catch_up: Literal["latest", "none", "all"]
+    grace: int
+    calendar: str | None
+    max_retries: int
+    retry_backoff: Literal["linear", "exponential"] | None
+    retry_base_delay: int | None
+    timeout_ms: int | None
+    on_lost: Literal["retry", "fail"] | None
+    notify_after_failures: int | None
+    notify_after_missed: int | None
+    notify_office: str | None
+
+
+class ScheduleChanges(ScheduleOptions, total=False):
+    name: str
+    task_id: str
+    kind: Literal["cron", "interval", "once"]
+    args: Mapping[str, Any]
+
+
+class WorkflowChanges(TypedDict, total=False):
+    name: str
+    steps: Sequence[JobSubmission]
+    schedule_config: Mapping[str, Any]
+    input_schema: Mapping[str, Any] | None
+    max_run_retries: int
+    status: Literal["draft", "active", "paused"]

@@ -1,8 +1,8 @@
-"""What the API answers about step queues, as types."""
+"""Step queues: what the API answers, and what a request takes."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from dure.record import Record, Work
 
@@ -103,3 +103,12 @@ class StepQueueEvent(Record):
     run: int
     timestamp: datetime
     details: dict[str, Any] = field(default_factory=dict)
+
+
+class StepOptions(TypedDict, total=False):
+    forward_operation: str
+    backward_operation: str
+    arguments: Any
+    operation_library: str
+    expired_time: float
+    undo_retries: int

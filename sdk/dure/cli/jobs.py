@@ -17,8 +17,8 @@ from dure.cli.arguments import (
 from dure.cli.output import printable, write_end, write_json, write_list, write_log, write_record
 from dure.client import Client
 from dure.errors import APIError
-from dure.records import Execution, Job
-from dure.submissions import JobOptions
+from dure.job_records import Job, JobOptions
+from dure.records import Execution
 
 FIELDS = [
     "id",

@@ -7,8 +7,9 @@ from typing import Any
 
 from dure.cli.arguments import DONE, FAILED, Options
 from dure.client import Client
+from dure.job_records import Job
 from dure.record import Record, Work
-from dure.records import Execution, Job, LogLine
+from dure.records import Execution, LogLine
 
 
 def write_json(value: Any) -> None:

@@ -3,13 +3,15 @@
 import time
 import uuid
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from dure import login as logins
 from dure.errors import ConfigurationError, WaitTimeout
+from dure.office_records import Office
 from dure.record import Record, Work
-from dure.records import Office, Task
+from dure.records import Task
 from dure.requests import Requests
 from dure.transport import AsyncTransport, Transport
 
@@ -111,3 +113,11 @@ def _is_uuid(value: str) -> bool:
         return str(uuid.UUID(value)) == value.lower()
     except ValueError:
         return False
+
+
+def to_json(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields for JSON: a time without a zone is one of this machine's zone."""
+    return {
+        name: value.astimezone().isoformat() if isinstance(value, datetime) else value
+        for name, value in fields.items()
+    }

@@ -5,8 +5,7 @@ from datetime import date, datetime
 from typing import Any
 
 from dure.office_records import Calendar
-from dure.operations.base import Operations, path_part
-from dure.submissions import to_json
+from dure.operations.base import Operations, path_part, to_json
 
 
 class Calendars(Operations):

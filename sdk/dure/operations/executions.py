@@ -3,8 +3,9 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Literal
 
+from dure.job_records import Batch, Job
 from dure.operations.base import SHORTEST_POLL, Operations, path_part
-from dure.records import Batch, Event, Execution, Job, LogLine
+from dure.records import Event, Execution, LogLine
 from dure.schedule_records import Schedule
 
 ExecutionStatus = Literal["PENDING", "RUNNING", "SUCCESS", "FAILED", "CANCELLED"]

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from dure.operations.base import Operations, path_part
-from dure.records import Batch, Explanation, Job
-from dure.submissions import JobOptions, JobSubmission, to_json
+from dure.job_records import Batch, Explanation, Job, JobOptions, JobSubmission
+from dure.operations.base import Operations, path_part, to_json
 
 
 class Jobs(Operations):

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
-from dure.office_records import Delivery, Member, OfficeConfig, Webhook, WebhookWithSecret
+from dure.office_records import ConfigChanges, Delivery, Member, OfficeConfig, Webhook, WebhookWithSecret
 from dure.operations.base import Operations, path_part
 from dure.record import camel_case
-from dure.submissions import ConfigChanges
 
 Role = Literal["viewer", "operator", "owner"]
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, Unpack
 
-from dure.operations.base import Operations, path_part
-from dure.schedule_records import Schedule, Turn
-from dure.submissions import ScheduleChanges, ScheduleOptions, ScheduleRule, to_json
+from dure.operations.base import Operations, path_part, to_json
+from dure.schedule_records import Schedule, ScheduleChanges, ScheduleOptions, ScheduleRule, Turn
 
 Kind = Literal["cron", "interval", "once"]
 

@@ -7,11 +7,11 @@ from dure.step_records import (
     NewStepQueue,
     OperationLibrary,
     Step,
+    StepOptions,
     StepQueue,
     StepQueueCheck,
     StepQueueEvent,
 )
-from dure.submissions import StepOptions
 
 
 class Steps(Operations):

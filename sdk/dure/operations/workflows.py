@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from dure.operations.base import Operations, path_part
-from dure.schedule_records import Workflow, WorkflowRun
-from dure.submissions import JobSubmission, WorkflowChanges, to_json
+from dure.job_records import JobSubmission
+from dure.operations.base import Operations, path_part, to_json
+from dure.schedule_records import Workflow, WorkflowChanges, WorkflowRun
 
 
 class Workflows(Operations):
