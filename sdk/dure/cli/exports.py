@@ -84,7 +84,7 @@ def _milliseconds(seconds: float | None) -> int | None:
 
 def show_export(options: Options) -> int:
     with connect(options) as client:
-        return write_record(options, client.get_export(options.id), FIELDS)
+        return write_record(options, client.get_export(options.id))
 
 
 def cancel_export(options: Options) -> int:

@@ -31,7 +31,6 @@ FIELDS = [
     "error_message",
     "retry_count",
 ]
-TIMES = ["created_at", "run_at", "queued_at", "started_at", "completed_at", "retry_at"]
 EXECUTION_FIELDS = [
     "execution_id",
     "task_id",
@@ -43,7 +42,6 @@ EXECUTION_FIELDS = [
     "finished_at",
 ]
 STATUSES = ["pending", "ready", "processing", "done", "failed", "cancelled", "timeout"]
-SUBMISSION_OPTIONS = ["priority", "urgent", "depends_on", "max_retries", "timeout_ms", "unique_key"]
 LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 ID = "0199c0de-0000-7000-8000-000000000004"
 
@@ -105,7 +103,7 @@ def _add_starts(parsers: Parsers) -> None:
 
 
 def submit(options: Options) -> int:
-    values = {name: getattr(options, name) for name in SUBMISSION_OPTIONS}
+    values = {name: getattr(options, name, None) for name in JobOptions.__annotations__}
     fields = cast(JobOptions, {name: value for name, value in values.items() if value is not None})
     with connect(options) as client:
         job = client.submit(options.task, dict(options.args), **fields)
@@ -127,7 +125,7 @@ def list_jobs(options: Options) -> int:
 
 def show_job(options: Options) -> int:
     with connect(options) as client:
-        return write_record(options, client.job(options.id), FIELDS + TIMES)
+        return write_record(options, client.job(options.id))
 
 
 def cancel_job(options: Options) -> int:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +28,9 @@ def write_list(options: Options, records: Sequence[Record], columns: Sequence[st
     return DONE
 
 
-def write_record(options: Options, record: Record, names: Sequence[str]) -> int:
+def write_record(options: Options, record: Record, names: Sequence[str] = ()) -> int:
+    """Prints these fields, or all; what is empty is left out."""
+    names = names or [each.name for each in fields(record) if each.name != "raw"]
     if options.json:
         write_json(record.raw)
         return DONE

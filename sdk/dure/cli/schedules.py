@@ -22,11 +22,6 @@ from dure.client import Client
 from dure.schedule_records import Schedule
 
 COLUMNS = ["id", "name", "task_id", "enabled", "next_run_at"]
-FIELDS = [
-    *COLUMNS,
-    *("kind", "cron", "every_seconds", "at", "timezone", "args"),
-    *("last_run_at", "last_execution_id", "failing_since"),
-]
 # The kind of the rule that each option gives.
 KINDS = {"cron": "cron", "every_seconds": "interval", "at": "once"}
 
@@ -79,11 +74,11 @@ def create_schedule(options: Options) -> int:
     if options.paused:
         values["enabled"] = False
     with connect(options) as client:
-        return write_record(options, client.create_schedule(options.name, options.task, **values), FIELDS)
+        return write_record(options, client.create_schedule(options.name, options.task, **values))
 
 
 def show(options: Options) -> int:
-    return _with(options, lambda _client, schedule: write_record(options, schedule, FIELDS))
+    return _with(options, lambda _client, schedule: write_record(options, schedule))
 
 
 def show_next(options: Options) -> int:

@@ -5,7 +5,6 @@ from dure.cli.output import write_list, write_record
 from dure.errors import ConfigurationError
 
 COLUMNS = ["task_id", "role"]
-FIELDS = [*COLUMNS, "description", "args_schema"]
 
 
 def add(parsers: Parsers) -> None:
@@ -24,5 +23,5 @@ def show_task(options: Options) -> int:
     with connect(options) as client:
         for task in client.tasks():
             if task.task_id == options.task:
-                return write_record(options, task, FIELDS)
+                return write_record(options, task)
     raise ConfigurationError(f"There is no Task {options.task!r}. `dure tasks list` names all.")

@@ -20,7 +20,6 @@ from dure.client import Client
 from dure.schedule_records import Workflow
 
 COLUMNS = ["id", "name", "status", "next_run_at"]
-FIELDS = [*COLUMNS, "schedule_config", "input_schema", "max_run_retries", "steps"]
 RUN_FIELDS = ["id", "workflow_id", "status", "batch", "error_message"]
 
 
@@ -80,7 +79,7 @@ def create_workflow(options: Options) -> int:
             input_schema=options.input_schema,
             status="active" if options.active else "draft",
         )
-    return write_record(options, workflow, FIELDS)
+    return write_record(options, workflow)
 
 
 def run_workflow(options: Options) -> int:
@@ -103,7 +102,7 @@ def list_runs(options: Options) -> int:
 
 
 def show_workflow(options: Options) -> int:
-    return _with(options, lambda _client, workflow: write_record(options, workflow, FIELDS))
+    return _with(options, lambda _client, workflow: write_record(options, workflow))
 
 
 def pause_workflow(options: Options) -> int:
