@@ -1,7 +1,6 @@
 """`dure schedules`."""
 
 import argparse
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -78,41 +77,36 @@ def create_schedule(options: Options) -> int:
 
 
 def show(options: Options) -> int:
-    return _with(options, lambda _client, schedule: write_record(options, schedule))
+    with connect(options) as client:
+        return write_record(options, _find(options, client))
 
 
 def show_next(options: Options) -> int:
-    def write(client: Client, schedule: Schedule) -> int:
-        times = [each.isoformat() for each in client.next_times(schedule)]
-        if options.json:
-            write_json(times)
-        elif times:
-            print("\n".join(times))
-        return DONE
-
-    return _with(options, write)
+    with connect(options) as client:
+        times = [each.isoformat() for each in client.next_times(_find(options, client))]
+    if options.json:
+        write_json(times)
+    elif times:
+        print("\n".join(times))
+    return DONE
 
 
 def pause(options: Options) -> int:
-    return _with(
-        options, lambda client, schedule: write_record(options, client.pause_schedule(schedule), COLUMNS)
-    )
+    with connect(options) as client:
+        return write_record(options, client.pause_schedule(_find(options, client)), COLUMNS)
 
 
 def resume(options: Options) -> int:
-    return _with(
-        options, lambda client, schedule: write_record(options, client.resume_schedule(schedule), COLUMNS)
-    )
+    with connect(options) as client:
+        return write_record(options, client.resume_schedule(_find(options, client)), COLUMNS)
 
 
 def delete(options: Options) -> int:
-    def write(client: Client, schedule: Schedule) -> int:
-        client.delete_schedule(schedule)
-        return write_deletion(options, schedule.id)
-
-    return _with(options, write)
-
-
-def _with(options: Options, act: Callable[[Client, Schedule], int]) -> int:
     with connect(options) as client:
-        return act(client, one_of(client.schedules(limit=10_000), options.schedule))
+        schedule = _find(options, client)
+        client.delete_schedule(schedule)
+    return write_deletion(options, schedule.id)
+
+
+def _find(options: Options, client: Client) -> Schedule:
+    return one_of(client.schedules(limit=10_000), options.schedule)

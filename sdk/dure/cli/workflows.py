@@ -1,7 +1,6 @@
 """`dure workflows`."""
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 from dure.cli.arguments import (
@@ -83,48 +82,39 @@ def create_workflow(options: Options) -> int:
 
 
 def run_workflow(options: Options) -> int:
-    return _with(
-        options,
-        lambda client, workflow: write_end(
-            options, client, client.execute(workflow, options.input), RUN_FIELDS
-        ),
-    )
+    with connect(options) as client:
+        run = client.execute(_find(options, client), options.input)
+        return write_end(options, client, run, RUN_FIELDS)
 
 
 def list_runs(options: Options) -> int:
     columns = ["id", "status", "scheduled_time", "ended_at", "retry_count"]
-    return _with(
-        options,
-        lambda client, workflow: write_list(
-            options, client.workflow_runs(workflow, limit=options.limit), columns
-        ),
-    )
+    with connect(options) as client:
+        runs = client.workflow_runs(_find(options, client), limit=options.limit)
+    return write_list(options, runs, columns)
 
 
 def show_workflow(options: Options) -> int:
-    return _with(options, lambda _client, workflow: write_record(options, workflow))
+    with connect(options) as client:
+        return write_record(options, _find(options, client))
 
 
 def pause_workflow(options: Options) -> int:
-    return _with(
-        options, lambda client, workflow: write_record(options, client.pause_workflow(workflow), COLUMNS)
-    )
+    with connect(options) as client:
+        return write_record(options, client.pause_workflow(_find(options, client)), COLUMNS)
 
 
 def resume_workflow(options: Options) -> int:
-    return _with(
-        options, lambda client, workflow: write_record(options, client.resume_workflow(workflow), COLUMNS)
-    )
+    with connect(options) as client:
+        return write_record(options, client.resume_workflow(_find(options, client)), COLUMNS)
 
 
 def delete_workflow(options: Options) -> int:
-    def write(client: Client, workflow: Workflow) -> int:
-        client.delete_workflow(workflow)
-        return write_deletion(options, workflow.id)
-
-    return _with(options, write)
-
-
-def _with(options: Options, act: Callable[[Client, Workflow], int]) -> int:
     with connect(options) as client:
-        return act(client, one_of(client.workflows(office=options.office, limit=10_000), options.workflow))
+        workflow = _find(options, client)
+        client.delete_workflow(workflow)
+    return write_deletion(options, workflow.id)
+
+
+def _find(options: Options, client: Client) -> Workflow:
+    return one_of(client.workflows(office=options.office, limit=10_000), options.workflow)
