@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from jobs import identities, tokens
 from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
-from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin
+from jobs.admin.base import LargeTableAdmin, PlainReadOnlyAdmin, ReadOnlyAdmin
 from jobs.admin.forms import secret_page
 from jobs.models import ApiToken, Deletion, IdempotentAnswer, Identity, SocketTicket
 from jobs.pages.permissions import current_user
@@ -131,9 +131,7 @@ class IdempotentAnswerAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Deletion)
-class DeletionAdmin(ReadOnlyAdmin):
+class DeletionAdmin(PlainReadOnlyAdmin):
+    # The row may hold the secrets of arguments.
     list_display = ("kind", "user", "deleted_at", "undone_at")
     list_select_related = ("user",)
-    search_fields = ()
-    # The row may hold the secrets of arguments.
-    fields = ("kind", "user", "deleted_at", "undone_at")

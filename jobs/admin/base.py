@@ -114,3 +114,12 @@ class ReadOnlyAdmin(LargeTableAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+class PlainReadOnlyAdmin(ReadOnlyAdmin):
+    """Rows of a few columns, without a search: the page of a row has the columns of the list."""
+
+    search_fields = ()
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.fields or self.list_display

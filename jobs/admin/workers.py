@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from jobs import queues, workers
 from jobs.admin import columns
 from jobs.admin.actions import RowAction
-from jobs.admin.base import ReadOnlyAdmin
+from jobs.admin.base import PlainReadOnlyAdmin
 from jobs.admin.links import Link
 from jobs.models import Counter, PausedRole, ServedRole, TaskLimit, Worker
 
@@ -28,10 +28,8 @@ def roles(worker: Worker) -> str:
 
 
 @admin.register(Worker)
-class WorkerAdmin(ReadOnlyAdmin):
+class WorkerAdmin(PlainReadOnlyAdmin):
     list_display = ("name", online, roles, "slots", "running", "draining", "started_at", "seen_at")
-    search_fields = ()
-    fields = ("name", online, roles, "slots", "running", "draining", "started_at", "seen_at")
 
     def links(self, request: HttpRequest, row: Worker) -> list[Link]:
         address = settings.DURE_FLOWER_URL
@@ -39,10 +37,8 @@ class WorkerAdmin(ReadOnlyAdmin):
 
 
 @admin.register(ServedRole)
-class ServedRoleAdmin(ReadOnlyAdmin):
+class ServedRoleAdmin(PlainReadOnlyAdmin):
     list_display = ("role", "until")
-    search_fields = ()
-    fields = ("role", "until")
     row_actions = (
         RowAction(
             "pause",
@@ -56,10 +52,8 @@ class ServedRoleAdmin(ReadOnlyAdmin):
 
 
 @admin.register(PausedRole)
-class PausedRoleAdmin(ReadOnlyAdmin):
+class PausedRoleAdmin(PlainReadOnlyAdmin):
     list_display = ("role", "since", "by", "reason")
-    search_fields = ()
-    fields = ("role", "since", "by", "reason")
     row_actions = (
         RowAction(
             "resume",
@@ -71,14 +65,10 @@ class PausedRoleAdmin(ReadOnlyAdmin):
 
 
 @admin.register(TaskLimit)
-class TaskLimitAdmin(ReadOnlyAdmin):
+class TaskLimitAdmin(PlainReadOnlyAdmin):
     list_display = ("task_id", "exclusive", "max_starts", PERIOD, "started")
-    search_fields = ()
-    fields = ("task_id", "exclusive", "max_starts", PERIOD, "started")
 
 
 @admin.register(Counter)
-class CounterAdmin(ReadOnlyAdmin):
+class CounterAdmin(PlainReadOnlyAdmin):
     list_display = ("name", "value")
-    search_fields = ()
-    fields = ("name", "value")
