@@ -18,7 +18,7 @@ from packaging.markers import Marker
 from config import env
 from config.dev.home import read_json
 from jobs.diagnostics import error, ok, register, warning
-from jobs.display import first_line
+from jobs.texts import first_line
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 LOCK = CHECKOUT / "requirements.txt"

@@ -15,10 +15,10 @@ from exports.messages import DEADLETTER, PROGRESS
 from exports.models import DeadLetter
 from exports.streams import BACKEND
 from jobs.diagnostics import error, ok, register, warning
-from jobs.display import first_line
 from jobs.models import Webhook
 from jobs.redis import CHECK, connect
 from jobs.sql import call
+from jobs.texts import first_line
 
 # A listener reads several times a second; from Redis 7.2 on each read counts.
 SILENT_MS = 30_000

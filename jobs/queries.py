@@ -8,9 +8,10 @@ from django.conf import settings
 
 from dure.roles import is_role
 from jobs import catalogue
-from jobs.display import Bar, printable, time_bar
+from jobs.display import Bar, time_bar
 from jobs.models import Event, Execution, Job, Office, Worker
 from jobs.states import ExecutionStatus
+from jobs.texts import printable
 
 MOST_NEIGHBOURS = 50
 MOST_EVENTS = 100

@@ -12,9 +12,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from jobs.display import first_line
 from jobs.models import Event, Job, Membership
 from jobs.states import ALERT_EVENTS, EventType
+from jobs.texts import first_line
 from scheduler.display import run_error
 from scheduler.models import AlertsSeen, Schedule, WorkflowRunStart
 

@@ -10,9 +10,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 
-from jobs.display import first_line
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, JobStatus
+from jobs.texts import first_line
 from scheduler.monitor import WINDOW, select_shown
 
 # The newest failures that are grouped.

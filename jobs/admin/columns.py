@@ -11,10 +11,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from jobs.admin.links import NONE, to
-from jobs.display import Text, duration, short_id
+from jobs.display import Text, duration
 from jobs.models import Execution
 from jobs.queries import RunRow, attempts_of
 from jobs.templatetags import pages
+from jobs.texts import short_id
 
 # A function of a row. Django accepts it wherever it accepts the name of a field; its type stubs do not.
 Column = Any

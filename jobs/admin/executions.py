@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs import display, lifecycle
+from jobs import display, lifecycle, texts
 from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin
@@ -63,7 +63,7 @@ def not_cancellable(run: Execution) -> display.Text:
 
 @columns.display(_("run"))
 def name(run: Execution) -> str:
-    return f"{run.task_id} {display.short_id(run.pk)}"
+    return f"{run.task_id} {texts.short_id(run.pk)}"
 
 
 @columns.display(_("triggered by"))

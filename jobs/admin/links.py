@@ -10,8 +10,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from jobs.display import Text, short_id
+from jobs.display import Text
 from jobs.models import Batch, Execution
+from jobs.texts import short_id
 
 NONE = SafeString("–")
 

@@ -13,8 +13,8 @@ from jobs import bulk
 from jobs.bulk import Action, Preview, Result
 from jobs.cli.command import NOT_ALL, Complaint
 from jobs.cli.format import count_text
-from jobs.display import on_one_line
 from jobs.models import Job, Office
+from jobs.texts import on_one_line
 
 REFUSALS = "changed meanwhile, unique_key taken, or to be retried after its dependencies"
 # So many of the skipped jobs are named; the others are counted.

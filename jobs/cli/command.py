@@ -15,9 +15,9 @@ from django.db import DatabaseError, InterfaceError
 
 from dure.roles import is_role
 from jobs.actors import Actor, act_as
-from jobs.display import first_line, on_one_line
 from jobs.errors import Refused
 from jobs.states import Surface
+from jobs.texts import first_line, on_one_line
 
 DONE, NOT_ALL, WRONG, INTERRUPTED = 0, 1, 2, 130
 EXIT_CODES = """exit codes:

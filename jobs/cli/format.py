@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from jobs import display, queries, serialize
+from jobs import display, queries, serialize, texts
 from jobs.api.explain import explanation_json
 from jobs.display import local_time
 from jobs.insight.explain import Explanation
@@ -27,10 +27,10 @@ LONGEST_MESSAGE = 60
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """One line for the headings and one for each row, without blanks at the ends."""
     cells = [list(headings), *([plain(cell) for cell in row] for row in rows)]
-    widths = [max(map(display.width, column)) for column in zip(*cells, strict=True)]
+    widths = [max(map(texts.width, column)) for column in zip(*cells, strict=True)]
     return [
         GAP.join(
-            cell + " " * (width - display.width(cell)) for cell, width in zip(row, widths, strict=True)
+            cell + " " * (width - texts.width(cell)) for cell, width in zip(row, widths, strict=True)
         ).rstrip()
         for row in cells
     ]
@@ -53,11 +53,11 @@ def plain(value: object) -> str:
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return display.on_one_line(str(value)).strip() or NOTHING
+    return texts.on_one_line(str(value)).strip() or NOTHING
 
 
 def cut(text: str, most: int) -> str:
-    return display.truncate(plain(text), most)
+    return texts.truncate(plain(text), most)
 
 
 def count_text(number: int, noun: str) -> str:
@@ -87,7 +87,7 @@ def row(job: Job) -> tuple[object, ...]:
 
 def last_message(job: Job) -> str:
     if job.failure_type:
-        error = display.first_line(job.error_message)
+        error = texts.first_line(job.error_message)
         return f"{job.failure_type}: {error}" if error else job.failure_type
     if job.execution is not None and job.execution.status == ExecutionStatus.RUNNING:
         return f"runs on {job.execution.worker} since {local_time(job.execution.attempt_started_at)}"
@@ -171,7 +171,7 @@ def traceback_lines(runs: Sequence[Execution]) -> list[str]:
     for run in reversed(runs):
         for attempt in reversed(run.attempts.all()):
             if attempt.traceback:
-                lines = [display.on_one_line(line) for line in attempt.traceback.splitlines()]
+                lines = [texts.on_one_line(line) for line in attempt.traceback.splitlines()]
                 return section(f"traceback of attempt {attempt.number}", lines)
     return []
 

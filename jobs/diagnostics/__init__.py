@@ -13,7 +13,7 @@ from typing import TypeVar
 from django.core.checks import ERROR, CheckMessage, Error, Info, Warning
 from django.db import connection
 
-from jobs.display import first_line
+from jobs.texts import first_line
 
 CONNECT_SECONDS = 3.0
 

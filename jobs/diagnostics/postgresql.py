@@ -20,8 +20,8 @@ from jobs.diagnostics import (
     register,
     warning,
 )
-from jobs.display import first_line
 from jobs.sql import call, drift, engine
+from jobs.texts import first_line
 
 SKEW_WARNING, SKEW_ERROR = 1.0, 5.0
 # The share of all connections from which on there may soon be none left.

@@ -20,9 +20,9 @@ from jobs.diagnostics import (
     register,
     warning,
 )
-from jobs.display import first_line
 from jobs.queries import known_roles
 from jobs.redis import CHECK, connect
+from jobs.texts import first_line
 
 OLDEST = (6, 2)
 FULL = 0.8

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from dure.roles import is_role
-from jobs import display
+from jobs import display, texts
 from jobs.insight.progress import effective_state
 from jobs.masks import mask_secrets
 from jobs.models import Execution, Job
@@ -230,14 +230,14 @@ def clip(text: Any, most: int = CLIPPED) -> SafeString | str:
 
 @register.filter
 def first_line(text: str) -> str:
-    line: str = display.printable(text).strip().partition("\n")[0]
+    line: str = texts.printable(text).strip().partition("\n")[0]
     return line[:CLIPPED]
 
 
 @register.filter
 def printable(text: str) -> str:
     """What a run printed, without the control characters of terminals."""
-    return display.printable(text)
+    return texts.printable(text)
 
 
 def _shorten(text: str, most: int) -> str:
@@ -270,7 +270,7 @@ def _link(page: str, name: str) -> SafeString | str:
 
 @register.filter
 def short(value: Any) -> str:
-    return display.short_id(value)
+    return texts.short_id(value)
 
 
 def _datetime(value: datetime | str | None) -> datetime | None:

@@ -19,11 +19,11 @@ from jobs.admin.base import ReadOnlyAdmin, SmallTableAdmin
 from jobs.admin.filters import boolean_filter, choice
 from jobs.admin.forms import MaskedForm, add_refusals
 from jobs.admin.links import Link, rows_of
-from jobs.display import short_id
 from jobs.errors import Refused
 from jobs.models import Execution, Office
 from jobs.states import Trigger
 from jobs.templatetags import pages
+from jobs.texts import short_id
 from scheduler import display
 from scheduler.admin.preview import PREVIEWED, PreviewAdmin, RulePreview, field_errors
 from scheduler.clock import database_now

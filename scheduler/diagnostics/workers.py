@@ -9,10 +9,10 @@ from django.core.checks import CheckMessage
 
 from jobs.catalogue import TASK
 from jobs.diagnostics import error, ok, register, warning
-from jobs.display import first_line
 from jobs.models import PausedRole
 from jobs.queries import known_roles
 from jobs.sql import call, catalogue
+from jobs.texts import first_line
 from scheduler.sql import reports
 
 PING_SECONDS = 1.0

@@ -8,8 +8,8 @@ import pytest
 from jobs.cli.command import limited_text, one_of, whole_number
 from jobs.cli.filters import first_id_since, since
 from jobs.cli.format import cut, pairs, plain, section, table
-from jobs.display import on_one_line, width
 from jobs.ids import uuid7
+from jobs.texts import on_one_line, width
 
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.display import BAR_WIDTH, duration, first_line, time_bar
+from jobs.display import BAR_WIDTH, duration, time_bar
+from jobs.texts import first_line
 
 AT = datetime(2026, 12, 1, tzinfo=UTC)
 

@@ -9,12 +9,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from jobs import pubsub
 from jobs.cli.command import INTERRUPTED
-from jobs.display import on_one_line
 from jobs.models import Execution, Job
 from jobs.run_logs import reading
 from jobs.run_logs.lines import LEVELS
 from jobs.run_logs.reading import Entry, Selection
 from jobs.states import EXECUTION_ENDED
+from jobs.texts import on_one_line
 
 WAIT_SECONDS = 60.0
 

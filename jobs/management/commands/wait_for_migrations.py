@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from jobs.display import first_line
+from jobs.texts import first_line
 
 EVERY_SECONDS = 1.0
 MOST_NAMES = 10
