@@ -19,11 +19,11 @@ LOOKUP_SECONDS = 0.7
 @control_command(args=[("executions", list)], signature="EXECUTION…", visible=False)  # type: ignore[untyped-decorator]
 def dure_stop(state: Any, executions: list[str], **_: Any) -> dict[str, int]:
     """Ask runs of this worker to stop, and kill them after their grace. Sent by a cancel."""
-    from jobs.worker import lease_keeper
+    from jobs.worker import lease_keeper, leased_runs
 
     if lease_keeper.current is None:
         return {"asked": 0}
-    if not lease_keeper.active_requests():
+    if not leased_runs.active_requests():
         return {"asked": 0}
     lease_keeper.current.report(lease_keeper.Report.STOP, *executions)
     return {"asked": len(executions)}
@@ -32,13 +32,13 @@ def dure_stop(state: Any, executions: list[str], **_: Any) -> dict[str, int]:
 @control_command(signature="[-d WORKER,…]")  # type: ignore[untyped-decorator]
 def dure_drain(state: Any, **_: Any) -> dict[str, str]:
     """Take nothing new and finish what runs, until dure_resume."""
-    from jobs.worker import drain, lease_keeper
+    from jobs.worker import drain, lease_keeper, leased_runs
 
     if lease_keeper.current is None or state.consumer.task_consumer is None:
         return {"error": "not ready yet, try again"}
     drain.close(state.consumer)
     lease_keeper.current.report(lease_keeper.Report.DRAIN)
-    running = len(lease_keeper.active_requests())
+    running = len(leased_runs.active_requests())
     return {"ok": "takes nothing new" + (f", and finishes what runs: {running}" if running else "")}
 
 
@@ -61,14 +61,14 @@ def dure_resume(state: Any, **_: Any) -> dict[str, str]:
 @inspect_command()  # type: ignore[untyped-decorator]
 def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
     """The runs of this worker with their leases, and the roles that it serves."""
-    from jobs.worker import lease_keeper
+    from jobs.worker import lease_keeper, leased_runs
 
     if lease_keeper.current is None:
         return {"error": "not ready yet, try again"}
     registration = lease_keeper.current.registration()
     leases = dict(lease_keeper.current.runs)
     runs = {}
-    for request in lease_keeper.active_requests():
+    for request in leased_runs.active_requests():
         execution, dispatch = request.current_run
         lease = leases.get(request.id)
         runs[execution] = {

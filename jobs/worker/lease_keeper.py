@@ -7,11 +7,9 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any
-from uuid import UUID
 
 from celery.worker import state as worker_state
 from django.conf import settings
@@ -23,6 +21,7 @@ from jobs.sql import call, statements
 from jobs.subprocesses import orphans, process_tree
 from jobs.subprocesses.watchdog import boot_time
 from jobs.worker import catalogue, registration
+from jobs.worker.leased_runs import LeasedRun, active_requests
 
 log = logging.getLogger(__name__)
 
@@ -46,42 +45,6 @@ class Report(StrEnum):
 
 
 current: "LeaseKeeper | None" = None
-
-
-@dataclass
-class LeasedRun:
-    """The run of a message that this worker has accepted, with the state of its lease.
-
-    Until its claim was seen, the Execution is the one that the message names. A message may run others, one
-    after the other: see jobs/burst.py.
-    """
-
-    message: str
-    execution: str
-    dispatch: int
-    pid: int | None
-    confirmed: float  # CLOCK_BOOTTIME of the last time at which the lease was certainly valid
-    claimed: bool = False
-    stop_requested_at: float | None = None
-    renewals_over: int = 0
-    # For the lines of the log, once it is claimed.
-    job: UUID | None = None
-    attempt: int = 0
-
-    def has_process(self) -> bool:
-        process = process_tree.read_process(self.pid) if self.pid else None
-        return process is not None and not process.dead
-
-    def in_log(self) -> AbstractContextManager[None]:
-        return about_run(self.execution, job=self.job, attempt=self.attempt)
-
-    def follow(self, execution: str, dispatch: int, job: UUID | None, attempt: int) -> None:
-        """The message runs this Execution now."""
-        self.job, self.attempt = job, attempt
-        if (execution, dispatch) != (self.execution, self.dispatch):
-            self.execution, self.dispatch = execution, dispatch
-            self.stop_requested_at, self.renewals_over = None, 0
-        self.claimed = True
 
 
 class LeaseKeeper(threading.Thread):
@@ -372,17 +335,6 @@ def write_catalogue(worker: Any) -> list[dict[str, str]]:
     finally:
         connection.close()  # the main thread needs none
     return entries
-
-
-def active_requests() -> list[Any]:
-    """The accepted requests of registered Tasks."""
-    for _ in range(10):
-        try:
-            requests = list(worker_state.active_requests)
-        except RuntimeError:  # the main loop changed the set meanwhile
-            continue
-        return [request for request in requests if hasattr(request, "engine_request")]
-    return []
 
 
 def send_signal(pid: int, number: int) -> None:

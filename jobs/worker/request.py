@@ -13,7 +13,7 @@ from jobs import publish
 from jobs.log_fields import about_run
 from jobs.runner import CANCELLED, DUPLICATE, FENCED, GIVEN_BACK, HELD
 from jobs.subprocesses import process_tree
-from jobs.worker import bursts, give_back, lease_keeper, stopping
+from jobs.worker import bursts, give_back, lease_keeper, leased_runs, stopping
 from jobs.worker.lease_keeper import Report
 
 # Flower takes the name of an event that it does not know for the state. After Celery's own `task-rejected` a
@@ -120,7 +120,7 @@ class EngineRequest(Request):  # type: ignore[misc]
 
         The first call kills those of all runs, since reading which there are takes as long for one.
         """
-        requests = {self, *lease_keeper.active_requests()}
+        requests = {self, *leased_runs.active_requests()}
         answer = super().cancel(pool, signal=signal, emit_retry=emit_retry)
         running = [each for each in requests if each.worker_pid and not each.is_killed]
         if running:

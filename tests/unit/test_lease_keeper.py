@@ -5,7 +5,8 @@ import subprocess
 from types import SimpleNamespace
 
 from jobs.subprocesses.watchdog import boot_time
-from jobs.worker.lease_keeper import LeasedRun, LeaseKeeper
+from jobs.worker.lease_keeper import LeaseKeeper
+from jobs.worker.leased_runs import LeasedRun
 
 
 def keeper(*runs: LeasedRun) -> LeaseKeeper:
