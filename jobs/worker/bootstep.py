@@ -54,7 +54,7 @@ def deregister(**_: Any) -> None:
     from jobs.worker import lease_keeper
 
     if lease_keeper.current is not None:
-        lease_keeper.current.deregister()
+        lease_keeper.current.row.delete()
 
 
 class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
@@ -72,11 +72,10 @@ class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
     def start(self, worker: Any) -> None:
         from jobs.worker import lease_keeper
 
+        self.lease_keeper = lease_keeper.LeaseKeeper(worker)
         # Before the worker consumes or answers a ping: then all know what it runs. And before the watchdog of
         # the lease keeper starts, which does not wait for the database.
-        entries = lease_keeper.write_catalogue(worker)
-        self.lease_keeper = lease_keeper.LeaseKeeper(worker)
-        self.lease_keeper.entries = entries
+        self.lease_keeper.row.write_catalogue()
         self.lease_keeper.start()
 
     def register_with_event_loop(self, worker: Any, hub: Any) -> None:

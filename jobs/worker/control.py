@@ -65,7 +65,7 @@ def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
 
     if lease_keeper.current is None:
         return {"error": "not ready yet, try again"}
-    registration = lease_keeper.current.registration()
+    row = lease_keeper.current.row
     leases = dict(lease_keeper.current.runs)
     runs = {}
     for request in leased_runs.active_requests():
@@ -77,12 +77,12 @@ def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
             "pid": request.worker_pid,
             "asked_to_stop": lease is not None and lease.stop_requested_at is not None,
         }
-    for execution, row in database_rows(list(runs)).items():
-        runs[execution] |= row
+    for execution, fields in database_rows(list(runs)).items():
+        runs[execution] |= fields
     return {
-        "roles": registration["roles"],
-        "slots": registration["slots"],
-        "draining": registration["draining"],
+        "roles": row.roles(),
+        "slots": row.worker.concurrency,
+        "draining": row.draining,
         "runs": list(runs.values()),
     }
 

@@ -20,8 +20,8 @@ from jobs.log_fields import about_run
 from jobs.sql import call, statements
 from jobs.subprocesses import orphans, process_tree
 from jobs.subprocesses.watchdog import boot_time
-from jobs.worker import catalogue, registration
 from jobs.worker.leased_runs import LeasedRun, active_requests
+from jobs.worker.registration import WorkerRow
 
 log = logging.getLogger(__name__)
 
@@ -58,13 +58,8 @@ class LeaseKeeper(threading.Thread):
         self.worker_name = worker.hostname
         self.runs: dict[str, LeasedRun] = {}  # by message
         self.reports: queue.SimpleQueue[tuple[Report, tuple[str, ...], str]] = queue.SimpleQueue()
-        self.started_at = time.time()
         self.next_renewal = 0.0
-        self.draining = False
-        self.deregistered = False
-        self.registration_lock = threading.Lock()
-        # Its rows of the catalogue.
-        self.entries: list[dict[str, str]] = []
+        self.row = WorkerRow(worker)
         self.watchdog = orphans.Watchdog()
 
     # --- called from Celery's main loop ----------------------------------------------------------
@@ -72,19 +67,6 @@ class LeaseKeeper(threading.Thread):
     def report(self, kind: Report, *subjects: str, text: str = "") -> None:
         """Report the end of a message's process, or ask Executions to stop: `subjects` are their ids."""
         self.reports.put((kind, subjects, text))
-
-    def deregister(self) -> None:
-        """The pool has drained, and the process is about to end.
-
-        The lock lets a registration that the thread has begun end first: written after the deletion, it
-        would list a worker that has gone.
-        """
-        with self.registration_lock:
-            self.deregistered = True
-            try:
-                registration.deregister(self.worker_name)
-            except (DatabaseError, InterfaceError) as error:
-                log.warning("could not deregister this worker: %s", str(error).strip())
 
     def release_all(self) -> None:
         """Release the remaining runs, so that no other worker has to wait until a lease expires.
@@ -135,7 +117,7 @@ class LeaseKeeper(threading.Thread):
 
     def handle_report(self, kind: Report, subjects: tuple[str, ...], text: str) -> None:
         if kind in (Report.SHUTDOWN, Report.DRAIN, Report.RESUME):
-            self.draining = kind != Report.RESUME
+            self.row.draining = kind != Report.RESUME
             self.collect_active()
             self.register()
         elif kind == Report.STOP:
@@ -294,47 +276,14 @@ class LeaseKeeper(threading.Thread):
     # --- the list of workers ---------------------------------------------------------------------
 
     def register(self) -> None:
-        values = self.registration()
-        with self.registration_lock:
-            if self.deregistered:
-                return
-            if registration.register(values) != len(self.entries):
-                catalogue.write(self.worker_name, self.entries)  # its rows were deleted
-        if not values["roles"]:
+        if not self.row.write(running=len(self.runs)):
             # The worker does not consume yet; register it again soon, when it has roles.
             self.next_renewal = boot_time() + SOON_SECONDS
-
-    def roles(self) -> list[str]:
-        consumer = getattr(self.worker, "consumer", None)
-        task_consumer = getattr(consumer, "task_consumer", None)
-        return sorted(q.name for q in task_consumer.queues) if task_consumer is not None else []
-
-    def registration(self) -> dict[str, object]:
-        return {
-            "name": self.worker_name,
-            "roles": self.roles(),
-            "slots": self.worker.concurrency,
-            "running": len(self.runs),
-            "draining": self.draining,
-            "started_at": self.started_at,
-        }
 
 
 def watchdog_seconds() -> float:
     """How long after its last renewal the watchdog ends a run."""
     return float(settings.DURE_LEASE_SECONDS) * (1 - MARGIN / 2)
-
-
-def write_catalogue(worker: Any) -> list[dict[str, str]]:
-    """Make known what this worker runs. If the database is away, the first heartbeat does so."""
-    entries = catalogue.own_rows(worker.app.amqp.queues.consume_from)
-    try:
-        catalogue.write(worker.hostname, entries)
-    except (DatabaseError, InterfaceError) as error:
-        log.warning("could not write the catalogue: %s", str(error).strip())
-    finally:
-        connection.close()  # the main thread needs none
-    return entries
 
 
 def send_signal(pid: int, number: int) -> None:

@@ -36,7 +36,7 @@ class EngineRequest(Request):  # type: ignore[misc]
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if settings.DURE_BURST_MS and lease_keeper.current is not None:
-            self._request_dict[bursts.ROLES] = lease_keeper.current.roles()
+            self._request_dict[bursts.ROLES] = lease_keeper.current.row.roles()
 
     @property
     def current_run(self) -> tuple[str, int]:
