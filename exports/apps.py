@@ -10,7 +10,7 @@ class ExportsConfig(AppConfig):
     def ready(self) -> None:
         from django.utils import timezone
 
-        from exports import error_texts, lifecycle, metrics
+        from exports import error_texts, metrics, reports
         from jobs import errors
         from jobs import lifecycle as engine
         from jobs.answers import Settlement
@@ -18,7 +18,7 @@ class ExportsConfig(AppConfig):
 
         def report_end(settlement: Settlement) -> None:
             if settlement.state in EXECUTION_ENDED:
-                lifecycle.report_end(settlement, timezone.now())
+                reports.report_end(settlement, timezone.now())
 
         metrics.register()
         errors.register_texts(error_texts.TEXTS)

@@ -1,14 +1,12 @@
 """Every transition of an export, in the order in which an export lives them.
 
-request → accept_request → apply_messages (progress, then one result); beside these: cancel, fail_stalled,
-republish_requests and report_missing_results. Views, the listener, the admin and the engine's end handler
-call these functions and change no row themselves. Each runs in one transaction, guarded by the state that it
-expects; losing a race is normal.
+request → accept_request → apply_messages (progress, then one result); beside these: cancel, fail_stalled and
+republish_requests. Views, the listener and the admin call these functions and change no row themselves. Each
+runs in one transaction, guarded by the state that it expects; losing a race is normal.
 
 Lock order: jobs ascending, then the owners' event feeds ascending, then an Execution.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,22 +17,20 @@ from django.utils.timezone import localtime
 
 from exports import deadletters, events, failures, options, outbox, quota, sql
 from exports.deadletters import DeadLetterIn
-from exports.messages import CONTROL, REQUESTS, RESULTS, Progress, Request, Result, cancel_message
+from exports.messages import CONTROL, REQUESTS, Progress, Request, Result, cancel_message
 from exports.models import ExportEvent, ExportJob, Replay, StreamOutbox
 from exports.render.options import DEFAULTS, RenderOptions
-from exports.results import Verdict, names_file, report_of
+from exports.results import Verdict, names_file
 from exports.states import LIVE, TERMINAL, ErrorCode, JobType, Status
 from exports.transitions import State, advance, settle
 from jobs import activity, registry
 from jobs import lifecycle as engine
-from jobs.answers import Settlement
 from jobs.errors import Conflict
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import Act, Trigger
 
 RENDER = "exports.render"
-UNREPORTED_AFTER = timedelta(seconds=10)
 NO_SUCH_JOB = "there is no such job"
 
 
@@ -264,7 +260,7 @@ def _end(job: ExportJob, result: Result, now: datetime) -> None:
         outbox.put([(CONTROL, cancel_message(job.pk))], now)
 
 
-# --- republish_requests, report_missing_results, report_end ---------------------------------------
+# --- republish_requests ---------------------------------------------------------------------------
 
 
 def republish_requests(now: datetime) -> int:
@@ -276,27 +272,3 @@ def republish_requests(now: datetime) -> int:
         )
         outbox.put([(REQUESTS, request_message(job).fields()) for job in jobs], now)
     return len(ids)
-
-
-def report_missing_results(now: datetime) -> int:
-    """Sends the result again of every run that ended while its result did not arrive."""
-    with transaction.atomic():
-        rows = call.rows(sql.UNREPORTED, [now - UNREPORTED_AFTER])
-        reports = [
-            report_of(job_id, state, json.loads(result or "null"), failure_type, error)
-            for job_id, state, result, failure_type, error in rows
-        ]
-        outbox.put([(RESULTS, report.fields()) for report in reports], now)
-    return len(rows)
-
-
-def report_end(settlement: Settlement, now: datetime) -> None:
-    """Sends the result of the engine's run of an export, in the transaction that ended the run."""
-    report = report_of(
-        int(settlement.source),
-        settlement.state,
-        settlement.result,
-        settlement.failure_type,
-        settlement.error,
-    )
-    outbox.put([(RESULTS, report.fields())], now)

@@ -17,7 +17,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 from redis import Redis
 
-from exports import deadletters, events, lifecycle, orphan_files, outbox, streams
+from exports import deadletters, events, lifecycle, orphan_files, outbox, reports, streams
 from exports.deadletters import DeadLetterIn
 from exports.lifecycle import BatchStats, Received
 from exports.messages import (
@@ -132,7 +132,7 @@ class Listener:
         streams.keep(self.redis, self.name, RESULTS, self.checks.entry_ids)
         lifecycle.write_heard_at(self.checks.job_ids, now)
         self.take_over()
-        lifecycle.report_missing_results(now)
+        reports.report_missing_results(now)
         for kind, limit in settings.DURE_EXPORT_STALL_SECONDS_BY_TYPE.items():
             # A listener that could not read for a while cannot tell which workers were silent.
             if healthy_seconds >= limit:

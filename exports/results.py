@@ -1,16 +1,14 @@
-"""Checks the result files that workers report, and builds the reports of our own runs."""
+"""Checks the result files that workers report."""
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from dure.failures import FailureType
 from exports.failures import text
 from exports.files import Parts, PathRefused, Placed, Store, checksum, split
-from exports.messages import MAX_TEXT, Progress, Result
+from exports.messages import Progress, Result
 from exports.states import ErrorCode, Status
-from jobs.states import ExecutionStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,33 +61,3 @@ def _read_or_trust(file: BinaryIO, own_output: Placed | None, hashed: Callable[[
     if own_output is not None and own_output.size == os.fstat(file.fileno()).st_size:
         return own_output
     return checksum(file, hashed)
-
-
-def report_of(job_id: int, state: str, outcome: Any, failure_type: str, error: str) -> Result:
-    """The end of our own run, as the message that a foreign worker would send."""
-    if state == ExecutionStatus.SUCCESS:
-        return Result(
-            job_id, Status.SUCCEEDED, outcome["resultUri"], outcome["checksum"], "", outcome.get("note", "")
-        )
-    if state == ExecutionStatus.CANCELLED:
-        return Result(job_id, Status.CANCELLED)
-    code, message = failure(failure_type, error)
-    return Result(job_id, Status.FAILED, error_code=code, error_message=printable(message))
-
-
-def failure(failure_type: str, error: str) -> tuple[str, str]:
-    """Error code and message. The failures of our renderer begin with their code."""
-    code, _, message = error.partition(": ")
-    if code in ErrorCode.values:
-        return code, message
-    match failure_type:
-        case FailureType.TIMEOUT:
-            return ErrorCode.TIMEOUT, text("timeout")
-        case FailureType.POISON | FailureType.WORKER_LOST:
-            return ErrorCode.WORKER_LOST, text("worker_lost")
-    return ErrorCode.RENDER_FAILED, text("render_failed", reason=error)
-
-
-def printable(value: str) -> str:
-    """One line, as messages require."""
-    return "".join(sign if sign.isprintable() else " " for sign in value)[:MAX_TEXT]

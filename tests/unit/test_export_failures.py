@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from dure.failures import FailureType
 from exports.failures import PLACES, TEXTS, BadReplay, text, translate_text
-from exports.results import failure
+from exports.reports import failure
 from exports.states import ErrorCode
 
 

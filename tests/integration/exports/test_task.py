@@ -14,7 +14,7 @@ from exports.files import Store
 from exports.messages import PROGRESS
 from exports.models import ExportJob
 from exports.render.options import RenderOptions
-from exports.results import report_of
+from exports.reports import report_of
 from exports.states import JobType, Status
 from tests.integration import export_tools as tools
 from tests.unit.test_export_sound import changed, film

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 from redis.exceptions import ConnectionError as RedisAway
 
-from exports import lifecycle, orphan_files, outbox, streams
+from exports import lifecycle, orphan_files, outbox, reports, streams
 from exports.messages import CONTROL
 from exports.models import ExportJob
 from exports.states import ErrorCode, JobType, Status
@@ -154,9 +154,9 @@ def test_a_result_lost_with_redis_is_sent_again(redis, minji) -> None:
     fail_the_run("timeout", "x")
     outbox.send_once(redis)
     redis.delete(*tools.ALL)
-    assert lifecycle.report_missing_results(timezone.now()) == 0
-    assert lifecycle.report_missing_results(timezone.now() + timedelta(seconds=11)) == 1
-    assert lifecycle.report_missing_results(timezone.now() + timedelta(seconds=11)) == 0
+    assert reports.report_missing_results(timezone.now()) == 0
+    assert reports.report_missing_results(timezone.now() + timedelta(seconds=11)) == 1
+    assert reports.report_missing_results(timezone.now() + timedelta(seconds=11)) == 0
     tools.drain(listener)
     tools.drain(listener)
     assert after(job).status == Status.FAILED
