@@ -8,6 +8,7 @@ from exports import display
 from jobs.display import Text
 
 register = template.Library()
+register.filter(display.error_name)
 
 
 @register.filter
@@ -27,11 +28,6 @@ def seconds(milliseconds: int | None) -> float | None:
     if milliseconds is None or milliseconds < 10_000:
         return None if milliseconds is None else milliseconds / 1000
     return round(milliseconds / 1000)
-
-
-@register.filter
-def error_name(code: str) -> Text:
-    return display.error_name(code)
 
 
 @register.filter

@@ -24,6 +24,11 @@ from jobs.pages.time_input import TimeInput
 from jobs.states import ExecutionStatus, JobStatus
 
 register = template.Library()
+register.filter("details", display.event_details)
+register.filter("duration", display.duration)
+register.filter("local", display.local_time)
+register.filter("printable", texts.printable)
+register.filter("short", texts.short_id)
 
 # A value may have 256 KiB: a page that refreshes every few seconds shows its beginning.
 MOST_CHARACTERS, LINE_CHARACTERS = 20_000, 600
@@ -105,11 +110,6 @@ def event_name(value: str) -> display.Text:
 
 
 @register.filter
-def details(values: dict[str, Any]) -> list[tuple[display.Text, Any]]:
-    return display.event_details(values)
-
-
-@register.filter
 def trigger(value: str) -> display.Text:
     return display.TRIGGER_NAMES.get(value, value)
 
@@ -148,12 +148,6 @@ def _time(at: datetime, text: str) -> SafeString:
 
 
 @register.filter
-def local(value: datetime) -> str:
-    """The local time as a plain text, for a tooltip."""
-    return display.local_time(value)
-
-
-@register.filter
 def clock(value: datetime) -> SafeString:
     """The time of day alone, for an axis; the exact time and its zone on hover."""
     return _time(value, f"{timezone.localtime(value):%H:%M:%S}")
@@ -165,7 +159,7 @@ def since(value: datetime | str | None) -> SafeString | str:
     at = _datetime(value)
     if at is None:
         return "–"
-    elapsed = duration((timezone.now() - at).total_seconds())
+    elapsed = display.duration((timezone.now() - at).total_seconds())
     return format_html('<time data-since="{}">{}</time>', at.isoformat(), elapsed)
 
 
@@ -174,15 +168,10 @@ def number(value: int) -> str:
     return f"{value:,}"
 
 
-@register.filter
-def duration(seconds: float | None) -> str:
-    return display.duration(seconds)
-
-
 @register.simple_tag
 def duration_between(start: datetime | str | None, end: datetime | str | None) -> str:
     first, last = _datetime(start), _datetime(end)
-    return duration((last - first).total_seconds()) if first and last else "–"
+    return display.duration((last - first).total_seconds()) if first and last else "–"
 
 
 @register.simple_tag
@@ -234,12 +223,6 @@ def first_line(text: str) -> str:
     return line[:CLIPPED]
 
 
-@register.filter
-def printable(text: str) -> str:
-    """What a run printed, without the control characters of terminals."""
-    return texts.printable(text)
-
-
 def _shorten(text: str, most: int) -> str:
     if len(text) <= most:
         return text
@@ -266,11 +249,6 @@ def role_link(name: str) -> SafeString | str:
 
 def _link(page: str, name: str) -> SafeString | str:
     return format_html('<a href="{}">{}</a>', reverse(page, args=[name]), name) if name else "–"
-
-
-@register.filter
-def short(value: Any) -> str:
-    return texts.short_id(value)
 
 
 def _datetime(value: datetime | str | None) -> datetime | None:
