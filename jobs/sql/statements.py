@@ -17,10 +17,10 @@ INSERT_JOBS = "SELECT dure_insert_jobs(%(office)s, %(batch)s, %(jobs)s)"
 # submit: COPY takes 100,000 edges in a second; one INSERT takes several.
 COPY_EDGES = "COPY job_dependencies (job_id, parent_id, position) FROM STDIN"
 
-# submit, cancel, retry, reprioritise: nothing else happens to the office's jobs meanwhile.
 # record_event: an event that no job causes.
 RECORD_EVENT = "SELECT dure_event(%s, NULL, %s, %s, %s::jsonb, %s)"
 
+# submit, cancel, retry, reprioritise: nothing else happens to the office's jobs meanwhile.
 LOCK_OFFICE = "SELECT id FROM offices WHERE id = %s FOR NO KEY UPDATE"
 
 # submit: was it written, although its COMMIT raised? With the message of each, if there is to be one.
