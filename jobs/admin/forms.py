@@ -82,7 +82,10 @@ class SecondsByNameField(forms.JSONField):
 
 
 class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Masks the secrets in JSON fields; a mask that stays is replaced by the secret again."""
+    """Masks the secrets in JSON fields; a mask that stays is replaced by the secret again.
+
+    Then the values are checked as the verb that takes them does.
+    """
 
     masked: ClassVar[tuple[str, ...]] = ()
 
@@ -101,7 +104,13 @@ class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]
                 data[name] = restore_secrets(data[name], self.before[name])
                 if has_mask(data[name]):
                     self.add_error(name, str(MASK_MOVED))
+        if not self.errors:
+            add_refusals(self, lambda: self.check(data))
         return data
+
+    def check(self, values: dict[str, Any]) -> None:
+        """Raises Refused for what is wrong with the values of valid fields."""
+        raise NotImplementedError
 
 
 def secret_page(

@@ -53,10 +53,6 @@ class PreviewAdmin(BaseAdmin):
             context["preview_url"] = reverse(f"admin:{self._url_name}_preview")
         return super().render_change_form(request, context, *args, **kwargs)
 
-    @property
-    def _url_name(self) -> str:
-        return f"{self.opts.app_label}_{self.opts.model_name}"
-
 
 def render_preview(preview: RulePreview) -> SafeString:
     return render_to_string("admin/dure/rule_preview.html", {"preview": preview})

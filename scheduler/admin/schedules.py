@@ -17,7 +17,7 @@ from jobs.admin import columns, links
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin, SmallTableAdmin
 from jobs.admin.filters import boolean_filter, choice
-from jobs.admin.forms import MaskedForm, add_refusals
+from jobs.admin.forms import MaskedForm
 from jobs.admin.links import Link, rows_of
 from jobs.errors import Refused
 from jobs.models import Execution, Office
@@ -98,13 +98,7 @@ class ScheduleForm(MaskedForm):
         if "task_id" in self.fields:
             self.fields["task_id"].choices = [(name, name or "---------") for name in names]  # type: ignore[attr-defined]
 
-    def clean(self) -> dict[str, Any]:
-        values = super().clean()
-        if not self.errors:
-            add_refusals(self, lambda: self._check(values))
-        return values
-
-    def _check(self, values: dict[str, Any]) -> None:
+    def check(self, values: dict[str, Any]) -> None:
         check_task(values["task_id"], values["args"] or {})
         if not self.instance.pk or set(self.changed_data) & set(TIMING):
             check_rule({name: values[name] for name in TIMING}, database_now())

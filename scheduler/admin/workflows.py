@@ -14,7 +14,7 @@ from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import SmallTableAdmin
 from jobs.admin.filters import choice
-from jobs.admin.forms import MaskedForm, add_refusals
+from jobs.admin.forms import MaskedForm
 from jobs.admin.links import Link, rows_of
 from jobs.errors import ErrorText, FieldErrors, Invalid, Refused
 from scheduler import display
@@ -39,13 +39,7 @@ class WorkflowForm(MaskedForm):
         fields = ("office", "name", "status", "max_run_retries", "steps", CONFIG)
         widgets = {"steps": forms.Textarea(attrs={"rows": 16, "cols": 90})}
 
-    def clean(self) -> dict[str, Any]:
-        values = super().clean()
-        if not self.errors:
-            add_refusals(self, lambda: self._check(values))
-        return values
-
-    def _check(self, values: dict[str, Any]) -> None:
+    def check(self, values: dict[str, Any]) -> None:
         try:
             recurrence.read(values[CONFIG])
             prepared = steps.prepare(values.get("office") or self.instance.office, values["steps"])

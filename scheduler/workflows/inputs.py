@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from jobs.errors import ErrorText, Invalid
+from jobs.errors import CodedError, ErrorText, Invalid
 from jobs.json_schema import LONGEST_TEXT, Schema, UnusableSchema, check_syntax
 from jobs.sql import call
 
@@ -30,10 +30,8 @@ LISTS = {"allOf", "anyOf", "oneOf", "prefixItems"}
 OBJECTS = {"properties", "$defs", "definitions", "dependentSchemas"}
 
 
-class SchemaRefused(ValueError):
-    def __init__(self, code: str, **params: object) -> None:
-        super().__init__(code)
-        self.text = ErrorText(code, **params)
+class SchemaRefused(CodedError):
+    """A schema that cannot be checked, or not soon."""
 
 
 def check_schema(schema: object) -> None:
