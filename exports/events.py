@@ -9,7 +9,7 @@ from exports import sql
 from exports.models import ExportEvent, ExportJob
 from exports.schemas import ExportOut
 from exports.states import Status
-from jobs import pubsub
+from jobs import pubsub, retention
 from jobs.sql import call
 
 CHANNEL = "dure:exports:{}"
@@ -44,5 +44,4 @@ def store(events: Sequence[ExportEvent]) -> None:
 
 def delete_old(now: datetime, max_age: timedelta = timedelta(days=7), limit: int = 5_000) -> int:
     """Deletes one batch of old events; answers how many."""
-    old = ExportEvent.objects.filter(at__lt=now - max_age).order_by("at").values_list("pk", flat=True)[:limit]
-    return ExportEvent.objects.filter(pk__in=list(old)).delete()[0]
+    return retention.delete_first(ExportEvent.objects.filter(at__lt=now - max_age).order_by("at"), limit)

@@ -1,7 +1,6 @@
 """Records what people do, for the log of an office or of a user: the verbs call it in their transaction."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -51,9 +50,3 @@ def values_of(row: Any, fields: Iterable[str]) -> dict[str, Any]:
 def changed_fields(row: Any, before: dict[str, Any]) -> list[str]:
     """The names of the fields that have changed since; values may hold a secret."""
     return sorted(field for field, value in before.items() if getattr(row, field) != value)
-
-
-def delete_old(before: datetime, limit: int) -> int:
-    """Delete at most `limit` rows from before then."""
-    old = Activity.objects.filter(at__lt=before).order_by("at").values_list("pk", flat=True)
-    return Activity.objects.filter(pk__in=list(old[:limit])).delete()[0]

@@ -60,11 +60,3 @@ def _pack(row: models.Model) -> dict[str, Any]:
         field.attname: None if field.value_from_object(row) is None else field.value_to_string(row)
         for field in row._meta.concrete_fields
     }
-
-
-def delete_old(now: datetime, limit: int) -> int:
-    """Delete at most `limit` rows that nobody can undo any more."""
-    old = (
-        Deletion.objects.filter(deleted_at__lt=now - KEPT).order_by("deleted_at").values_list("pk", flat=True)
-    )
-    return Deletion.objects.filter(pk__in=list(old[:limit])).delete()[0]

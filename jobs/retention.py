@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
-from jobs import activity, deletions
-from jobs.models import IdempotentAnswer
-from jobs.notifications import creation
+from django.db.models import QuerySet
+
+from jobs import deletions
+from jobs.models import Activity, IdempotentAnswer, Notification
 from jobs.sql import call, retention
 from jobs.states import JOB_ENDED
 
@@ -30,6 +32,9 @@ class Pass:
 
 
 def steps(before: datetime, now: datetime, batch: int) -> list[Step]:
+    notices = Notification.objects.filter(created_at__lt=before, next_at=None).order_by("id")
+    acts = Activity.objects.filter(at__lt=before).order_by("at")
+    answers = IdempotentAnswer.objects.filter(created_at__lt=now - ANSWERS_KEPT).order_by("created_at")
     values = {"before": before, "limit": batch}
     marked = {"before": now - deletions.MARKED, "limit": batch}
     return [
@@ -40,18 +45,24 @@ def steps(before: datetime, now: datetime, batch: int) -> list[Step]:
             for office, status in call.rows(retention.OLD_JOBS, {**values, "statuses": list(JOB_ENDED)})
         ),
         delete_by("batches", retention.DELETE_BATCHES, values),
-        ("notices", lambda: creation.delete_old(before, batch)),
+        ("notices", partial(delete_first, notices, batch)),
         delete_by("notifications_of_deleted_webhooks", retention.DELETE_NOTIFICATIONS_OF_DELETED, marked),
         delete_by("webhooks", retention.DELETE_WEBHOOKS, marked),
-        ("activity", lambda: activity.delete_old(before, batch)),
+        ("activity", partial(delete_first, acts, batch)),
         delete_by("offers", retention.DELETE_OFFERS, values),
         delete_by("entries", retention.DELETE_ENTRIES, values),
-        ("answers", lambda: delete_old_answers(now, batch)),
+        ("answers", partial(delete_first, answers, batch)),
     ]
 
 
 def delete_by(kind: str, statement: str, values: Mapping[str, object]) -> Step:
     return kind, partial(call.change, statement, values)
+
+
+def delete_first(rows: QuerySet[Any], batch: int) -> int:
+    """Delete at most so many of these rows, the first by their order; return the number deleted."""
+    keys = list(rows.values_list("pk", flat=True)[:batch])
+    return int(rows.model._default_manager.filter(pk__in=keys).delete()[0])
 
 
 def delete_in_turn(steps: Sequence[Step], batch: int, until: float) -> Pass:
@@ -68,12 +79,3 @@ def delete_in_turn(steps: Sequence[Step], batch: int, until: float) -> Pass:
         if count >= batch:
             waiting.append((kind, delete))
     return Pass(deleted, finished=not waiting)
-
-
-def delete_old_answers(now: datetime, limit: int) -> int:
-    """Delete at most `limit` answers older than a day; return the number deleted."""
-    old = IdempotentAnswer.objects.filter(created_at__lt=now - ANSWERS_KEPT).order_by("created_at")
-    deleted, _ = IdempotentAnswer.objects.filter(
-        pk__in=list(old.values_list("pk", flat=True)[:limit])
-    ).delete()
-    return deleted

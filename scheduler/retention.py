@@ -9,11 +9,13 @@ that they marked. It never deletes live rows.
 import logging
 import time
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.conf import settings
 
 from jobs import deletions, retention
-from jobs.retention import Pass
+from jobs.models import Deletion
+from jobs.retention import Pass, Step
 from scheduler.sql import statements
 from scheduler.steps.sql import DELETE_COPIES
 
@@ -37,10 +39,12 @@ STATEMENTS = {
 def delete_old(now: datetime, *, batch: int = BATCH) -> Pass:
     before = now - timedelta(days=settings.DURE_RETENTION_DAYS)
     values = {"before": before, "marked_before": now - deletions.MARKED, "limit": batch}
-    steps = [
+    # Those that nobody can undo any more.
+    final = Deletion.objects.filter(deleted_at__lt=now - deletions.KEPT).order_by("deleted_at")
+    steps: list[Step] = [
         *retention.steps(before, now, batch),
         *(retention.delete_by(kind, statement, values) for kind, statement in STATEMENTS.items()),
-        ("deletions", lambda: deletions.delete_old(now, batch)),
+        ("deletions", partial(retention.delete_first, final, batch)),
     ]
     done = retention.delete_in_turn(steps, batch, time.monotonic() + PASS_SECONDS)
     if any(done.deleted.values()):

@@ -75,12 +75,6 @@ def sweep(now: datetime | None = None) -> int:
     return created
 
 
-def delete_old(before: datetime, limit: int) -> int:
-    """Delete at most `limit` notifications created before then; those that still wait stay."""
-    old = Notification.objects.filter(created_at__lt=before, next_at=None).order_by("id")
-    return Notification.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:limit])).delete()[0]
-
-
 def database_time(now: datetime | None) -> datetime:
     """The time of the argument, or the database's clock."""
     time: datetime = call.rows(statements.NOW, [now])[0][0]

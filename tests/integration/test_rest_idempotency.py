@@ -12,9 +12,9 @@ from django.utils import timezone
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
+from jobs import retention
 from jobs.api.framework.idempotency import _digest_of
 from jobs.models.access import IdempotentAnswer
-from jobs.retention import delete_old_answers
 from tests.integration.rest_support import PROBLEM, client_of, make_user
 from tests.integration.waiting import wait_until
 
@@ -110,11 +110,15 @@ def test_a_5xx_answer_is_not_stored(alice):
 def test_old_answers_are_deleted_in_batches(alice):
     for number in range(5):
         create(alice, f"group {number}", key=f"key {number}")
-    now = timezone.now()
-    assert delete_old_answers(now + timedelta(hours=23), 100) == 0
-    assert delete_old_answers(now + timedelta(hours=25), 3) == 3
-    assert delete_old_answers(now + timedelta(hours=25), 3) == 2
-    assert delete_old_answers(now + timedelta(hours=25), 3) == 0
+
+    def delete_answers(hours, batch):
+        now = timezone.now() + timedelta(hours=hours)
+        return dict(retention.steps(now, now, batch))["answers"]()
+
+    assert delete_answers(23, 100) == 0
+    assert delete_answers(25, 3) == 3
+    assert delete_answers(25, 3) == 2
+    assert delete_answers(25, 3) == 0
 
 
 def test_a_repeated_upload_may_have_another_boundary():

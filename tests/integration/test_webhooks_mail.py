@@ -8,7 +8,7 @@ from django.core import mail as outgoing
 from django.core.mail.backends.locmem import EmailBackend
 from django.utils import timezone
 
-from jobs import sweeps
+from jobs import retention, sweeps
 from jobs.models import Notification, Office
 from jobs.notifications import creation, delivery, mail
 from tests.factories import an_office
@@ -188,5 +188,5 @@ def test_old_notifications_are_deleted_and_waiting_ones_kept(office):
     delivery.send_due()
     fail(second)
     creation.create_from_events(office.pk)
-    assert creation.delete_old(later(seconds=1), 100) == 2
+    assert dict(retention.steps(later(seconds=1), later(), 100))["notices"]() == 2
     assert Notification.objects.filter(next_at__isnull=False).count() == 2

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from jobs import deletions
 from jobs.models import Deletion
+from scheduler import retention
 from scheduler.models import Calendar, SavedView, Schedule
 from scheduler.schedules import calendars
 from scheduler.schedules import lifecycle as schedules
@@ -123,5 +124,6 @@ def test_a_deletion_by_the_api_is_not_kept_and_old_ones_are_deleted(alice):
     assert not Deletion.objects.exists()
     delete(alice, f"/schedules/{a_schedule(owner=owner).id}/delete")
     now = timezone.now()
-    assert deletions.delete_old(now + deletions.KEPT - timedelta(hours=1), 10) == 0
-    assert deletions.delete_old(now + deletions.KEPT + timedelta(hours=1), 10) == 1
+    for hours, number in ((-1, 0), (1, 1)):
+        later = now + deletions.KEPT + timedelta(hours=hours)
+        assert retention.delete_old(later).deleted["deletions"] == number
