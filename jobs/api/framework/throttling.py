@@ -185,19 +185,19 @@ def count_anonymous(request: HttpRequest) -> float | None:
 
 
 def count_login(request: HttpRequest, username: str) -> float | None:
-    """Count an attempt to sign in, before the password is checked; the seconds to wait, if any.
-
-    By account, so that many addresses do not help, and by address, so that many accounts do not.
-    """
-    idents = (_account(username), f"address:{client_address(request)}")
-    waits = [count_request("login", ident) for ident in idents]
-    return max((wait for wait in waits if wait is not None), default=None)
+    """Count an attempt to sign in, before the password is checked; the seconds to wait, if any."""
+    return _count_attempt("login", request, username)
 
 
 def count_reset(request: HttpRequest, email: str) -> float | None:
-    """Count a request of a link for a new password, by the mail's address and by the client's."""
-    idents = (_account(email), f"address:{client_address(request)}")
-    waits = [count_request("reset", ident) for ident in idents]
+    """Count a request of a link for a new password; the seconds to wait, if any."""
+    return _count_attempt("reset", request, email)
+
+
+def _count_attempt(scope: str, request: HttpRequest, account: str) -> float | None:
+    """By account, so that many addresses do not help, and by address, so that many accounts do not."""
+    idents = (_account(account), f"address:{client_address(request)}")
+    waits = [count_request(scope, ident) for ident in idents]
     return max((wait for wait in waits if wait is not None), default=None)
 
 
