@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from config import diagnostics
+from config.diagnostics import environment, packages
 from config.doctor import report
 from jobs.diagnostics import error, warning
 
@@ -27,13 +27,13 @@ def exit_code(arguments: Sequence[str], problem: Exception) -> int:
 
 
 def run_checks(problem: Exception) -> Iterator[report.Result]:
-    for message in diagnostics.check_installation():
+    for message in packages.check_installation():
         yield "packages", message
     lines = str(problem).splitlines()
     for line in lines:
         if line.startswith(" ") or len(lines) == 1:
             yield "settings", error("settings", line.strip(), HINT)
-    for message in diagnostics.check_variables(os.environ, diagnostics.known_variables()):
+    for message in environment.check_variables(os.environ, environment.known_variables()):
         yield "settings", message
     text = "not checked, because of the settings"
     yield "settings", warning("servers", text, "fix that, and run this again")

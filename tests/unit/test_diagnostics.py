@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from django.core.checks import ERROR, INFO, WARNING, CheckMessage
 
-from config import diagnostics as config_checks
+from config.diagnostics import addresses, environment, packages
 from exports import diagnostics as exports_checks
 from jobs.diagnostics import postgresql, redis
 from scheduler.diagnostics import maintenance, workers, zones
@@ -28,7 +28,7 @@ def levels(findings: Iterable[CheckMessage]) -> list[int]:
 
 @pytest.mark.parametrize("version, level", [((3, 11, 0), OK), ((3, 14, 2), OK), ((3, 10, 9), BAD)])
 def test_an_old_python_is_an_error(version, level):
-    assert config_checks.check_python(version).level == level
+    assert packages.check_python(version).level == level
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_an_old_python_is_an_error(version, level):
     ],
 )
 def test_packages_are_compared_with_the_lock(installed, level, text):
-    message = config_checks.check_packages({"django": "5.2.19", "redis": "8.1.0"}, installed.get)
+    message = packages.check_packages({"django": "5.2.19", "redis": "8.1.0"}, installed.get)
     assert message.level == level
     assert text in message.msg
 
@@ -52,13 +52,13 @@ def test_the_lock_is_read_with_its_markers_and_extras():
         "new[extra]==2.0 ; python_version >= '3' \\\n    --hash=sha256:cc\n"
         "# bare==9\n"
     )
-    assert config_checks.locked_versions(text) == {"amqp": "5.4.2", "new": "2.0"}
+    assert packages.locked_versions(text) == {"amqp": "5.4.2", "new": "2.0"}
 
 
 def test_the_installed_packages_are_those_of_the_lock():
-    locked = config_checks.locked_versions(config_checks.LOCK.read_text())
+    locked = packages.locked_versions(packages.LOCK.read_text())
     assert len(locked) > 30
-    assert config_checks.check_packages(locked, config_checks.installed_version).level == OK
+    assert packages.check_packages(locked, packages.installed_version).level == OK
 
 
 # --- settings ----------------------------------------------------------------------------------------
@@ -66,13 +66,13 @@ def test_the_installed_packages_are_those_of_the_lock():
 
 @pytest.mark.parametrize("heartbeat, level", [(10.0, OK), (15.0, OK), (15.1, BAD), (40.0, BAD)])
 def test_a_heartbeat_too_long_for_the_lease_is_an_error(heartbeat, level):
-    assert config_checks.check_lease(30.0, heartbeat, 5.0).level == level
+    assert environment.check_lease(30.0, heartbeat, 5.0).level == level
 
 
 def test_debug_is_a_warning_in_every_environment():
-    assert config_checks.check_environment("development", True).level == WARN
-    assert config_checks.check_environment("development", False).level == OK
-    assert config_checks.check_environment("production", False).level == OK
+    assert environment.check_environment("development", True).level == WARN
+    assert environment.check_environment("development", False).level == OK
+    assert environment.check_environment("production", False).level == OK
 
 
 @pytest.mark.parametrize(
@@ -398,12 +398,12 @@ URL = "http://127.0.0.1:8000"
     [("", "", OK), (200, 200, OK), (200, 503, BAD), (404, 404, WARN), ("reset", "", WARN)],
 )
 def test_the_web_address_is_checked_for_our_process(alive, ready, level):
-    assert config_checks.check_web(URL, alive, ready).level == level
+    assert addresses.check_web(URL, alive, ready).level == level
 
 
 @pytest.mark.parametrize("answer, level", [("", OK), (401, OK), (200, BAD), (500, WARN), ("reset", WARN)])
 def test_a_flower_without_a_password_is_an_error(answer, level):
-    assert config_checks.check_flower(URL, answer).level == level
+    assert addresses.check_flower(URL, answer).level == level
 
 
 @pytest.mark.parametrize(
@@ -411,6 +411,6 @@ def test_a_flower_without_a_password_is_an_error(answer, level):
     [("", OK), ("admin:long-enough-for-this", OK), ("admin:short", BAD), ("nocolonbutverylong", BAD)],
 )
 def test_the_password_of_flower_is_checked_and_never_shown(value, level):
-    message = config_checks.check_flower_password(value)
+    message = addresses.check_flower_password(value)
     assert message.level == level
     assert not value or value.rpartition(":")[2] not in f"{message.msg}{message.hint}"

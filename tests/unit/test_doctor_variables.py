@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.core.checks import INFO, WARNING
 
-from config.diagnostics import check_variables, known_variables
+from config.diagnostics.environment import check_variables, known_variables
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTED = re.compile(r"^\| `(DURE_[A-Z0-9_]+)` \|", re.MULTILINE)

@@ -26,7 +26,7 @@ from tests.workers import ROOT
 # Modules that open connections, and the files that may import them: to our own servers and addresses.
 NETWORK = {"http.client", "urllib.request", "requests", "httpx", "urllib3", "aiohttp", "ftplib", "telnetlib"}
 # `requests` prepares what the transport of the single sign-on sends by the checked client.
-OWN_SERVERS = {"config/diagnostics.py", "config/dev/readiness.py", "config/oidc/transport.py"}
+OWN_SERVERS = {"config/diagnostics/addresses.py", "config/dev/readiness.py", "config/oidc/transport.py"}
 INNER = [
     ["127.0.0.1"],
     ["::1"],

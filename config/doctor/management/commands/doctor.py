@@ -8,7 +8,7 @@ from typing import Any
 from django.core.checks import CheckMessage
 from django.core.management.base import BaseCommand, CommandParser, DjangoHelpFormatter
 
-from config import diagnostics  # noqa: F401 (registers its checks)
+from config.diagnostics import addresses, environment, packages  # noqa: F401 (registers their checks)
 from config.doctor import report
 from config.oidc import diagnostics as _oidc  # noqa: F401
 from exports import diagnostics as _exports  # noqa: F401
