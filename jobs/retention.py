@@ -11,12 +11,14 @@ from typing import Any
 from django.db.models import QuerySet
 
 from jobs import deletions
-from jobs.models import Activity, IdempotentAnswer, Notification
+from jobs.models import Activity, EarlyMessage, IdempotentAnswer, Notification
 from jobs.sql import call, retention
 from jobs.states import JOB_ENDED
 
 # How long an answer is repeated for its Idempotency-Key.
 ANSWERS_KEPT = timedelta(hours=24)
+# A submission that takes longer is not needed to find the mark: the sweep sends its message.
+MARKS_KEPT = timedelta(hours=1)
 
 
 # A kind of rows, and what deletes a batch of them and answers how many they were.
@@ -34,6 +36,7 @@ class Pass:
 def steps(before: datetime, now: datetime, batch: int) -> list[Step]:
     notices = Notification.objects.filter(created_at__lt=before, next_at=None).order_by("id")
     acts = Activity.objects.filter(at__lt=before).order_by("at")
+    marks = EarlyMessage.objects.filter(at__lt=now - MARKS_KEPT).order_by("at")
     answers = IdempotentAnswer.objects.filter(created_at__lt=now - ANSWERS_KEPT).order_by("created_at")
     values = {"before": before, "limit": batch}
     marked = {"before": now - deletions.MARKED, "limit": batch}
@@ -52,6 +55,7 @@ def steps(before: datetime, now: datetime, batch: int) -> list[Step]:
         delete_by("offers", retention.DELETE_OFFERS, values),
         delete_by("entries", retention.DELETE_ENTRIES, values),
         ("answers", partial(delete_first, answers, batch)),
+        ("early_messages", partial(delete_first, marks, batch)),
     ]
 
 

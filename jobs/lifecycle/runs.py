@@ -27,14 +27,16 @@ end_handlers: dict[str, EndHandler] = {}
 success_conditions: dict[str, str] = {}
 
 
-def claim(execution: str, dispatch: int, *, token: str, worker: str, lsn: str = "") -> Claim | None:
+def claim(
+    execution: str, dispatch: int, *, token: str, worker: str, lsn: str = "", office: str = ""
+) -> Claim | None:
     """PENDING → RUNNING for the one message that may; None for every other. One round trip.
 
     Raises Held when the run may not start yet: it waits, and another message will come. Returns when the WAL
-    is on the disk up to `lsn`.
+    is on the disk up to `lsn`, and waits for the submission of an early message, which names its `office`.
     """
     lease = timedelta(seconds=settings.DURE_LEASE_SECONDS)
-    values = (execution, dispatch, token, worker, lease, lsn or None)
+    values = (execution, dispatch, token, worker, lease, lsn or None, office or None)
     answer = call.retry_while_down(lambda: call.function("dure_claim", *values))
     if answer is None:
         return None

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
-from jobs import joins, publish, submission
+from jobs import early_messages, joins, publish, submission
 from jobs.effects import Effects
 from jobs.errors import Conflict, Fenced
+from jobs.ids import uuid7
 from jobs.lifecycle.dispatch import FEW, send_rows, send_unsent
 from jobs.models import Office
 from jobs.publish import Send
@@ -64,12 +65,15 @@ def submit_from_run(execution: str, fence: int, key: str, jobs: Sequence[object]
 def _write_one(prepared: PreparedSubmission) -> Effects:
     (row,) = prepared.rows()
     parents = [UUID(parent) for _, parent, _ in prepared.edges]
-    values = (prepared.office, call.as_json(row), parents)
+    execution = uuid7()
+    values = (prepared.office, call.as_json(row), parents, execution)
     if connection.in_atomic_block:
         with transaction.atomic():  # the caller's transaction survives a refusal
-            return Effects.read(call.function("dure_submit_one", *values))
+            return Effects.read(call.function("dure_submit_one", *values, False))
+    is_sent = early_messages.send(prepared.office, execution, row)
     # The message of a job without dependencies is on its way while the disk is written.
-    answer, lsn = call.procedure("dure_submit_one_and_commit", *values, None, None)
+    answer, lsn = call.procedure("dure_submit_one_and_commit", *values, is_sent, None, None)
+    early_messages.remember(prepared.office, idle=answer.get("idle", False))
     return Effects.read(answer, lsn or "")
 
 

@@ -198,6 +198,16 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='EarlyMessage',
+            fields=[
+                ('execution', models.UUIDField(primary_key=True, serialize=False)),
+                ('at', models.DateTimeField()),
+            ],
+            options={
+                'db_table': 'early_messages',
+            },
+        ),
+        migrations.CreateModel(
             name='TaskStart',
             fields=[
                 ('pk', models.CompositePrimaryKey('task_id', 'place', blank=True, editable=False, primary_key=True, serialize=False)),

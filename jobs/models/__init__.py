@@ -5,7 +5,7 @@ from jobs.models.activity import Activity
 from jobs.models.catalogue import CatalogueEntry, CatalogueOffer, TaskLimit, TaskStart
 from jobs.models.deletion import Deletion
 from jobs.models.event import Event
-from jobs.models.execution import Attempt, Execution
+from jobs.models.execution import Attempt, EarlyMessage, Execution
 from jobs.models.identity import Identity
 from jobs.models.job import Batch, Dependency, Job
 from jobs.models.notification import EventCursor, Notification, Webhook
@@ -23,6 +23,7 @@ __all__ = [
     "Counter",
     "Deletion",
     "Dependency",
+    "EarlyMessage",
     "Event",
     "EventCursor",
     "Execution",

@@ -218,3 +218,16 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.execution_id}"
+
+
+class EarlyMessage(models.Model):
+    """A message that came before its submission, which sends it again: see jobs/early_messages.py."""
+
+    execution = models.UUIDField(primary_key=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        db_table = "early_messages"
+
+    def __str__(self) -> str:
+        return str(self.execution)

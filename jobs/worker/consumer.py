@@ -52,4 +52,5 @@ class EngineConsumer(Consumer):  # type: ignore[misc]
             retries=headers.get("retries", 0),
         )
         message.reject_log_error(log, self.connection_errors)
-        give_back.send_later(self.timer, send, headers.get(publish.LSN, ""))
+        conditions = headers.get(publish.LSN, ""), headers.get(publish.OFFICE, "")
+        give_back.send_later(self.timer, send, *conditions)

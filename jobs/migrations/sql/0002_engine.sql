@@ -562,10 +562,12 @@ END $$;
 -- Execution PENDING → RUNNING, for the one message that may. Null: a duplicate, to be dropped. `held`: it
 -- may not start yet, and waits without a message: see dure_hold.
 -- A second call with the same token answers the same: a COMMIT can raise and have committed.
--- `p_lsn`: the run must not begin before the WAL up to there is on the disk.
+-- `p_lsn`: the run must not begin before the WAL up to there is on the disk. `p_office`: the message went out
+-- before its submission was written, which holds the lock of this office while it is under way. When it has not
+-- begun, it finds a mark, and sends the message again.
 CREATE OR REPLACE FUNCTION dure_claim(
     p_execution uuid, p_dispatch integer, p_token text, p_worker text, p_lease interval,
-    p_lsn pg_lsn DEFAULT NULL
+    p_lsn pg_lsn DEFAULT NULL, p_office uuid DEFAULT NULL
 ) RETURNS jsonb LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -577,9 +579,22 @@ DECLARE
     v_waits_for_disk text := current_setting('synchronous_commit');
     e job_executions;
 BEGIN
-    SELECT o.id, o.watched_until INTO v_office, v_watched
-    FROM job_executions x JOIN offices o ON o.id = x.office_id
-    WHERE x.id = p_execution FOR NO KEY UPDATE OF o;
+    IF p_office IS NULL THEN
+        SELECT o.id, o.watched_until INTO v_office, v_watched
+        FROM job_executions x JOIN offices o ON o.id = x.office_id
+        WHERE x.id = p_execution FOR NO KEY UPDATE OF o;
+    ELSE
+        SELECT id, watched_until INTO v_office, v_watched FROM offices WHERE id = p_office FOR NO KEY UPDATE;
+        IF NOT EXISTS (SELECT 1 FROM job_executions WHERE id = p_execution) THEN
+            INSERT INTO early_messages (execution, at) VALUES (p_execution, clock_timestamp())
+            ON CONFLICT DO NOTHING;
+            RETURN NULL;
+        END IF;
+        p_lsn := CASE
+            WHEN current_setting('synchronous_standby_names') = '' THEN pg_current_wal_insert_lsn()
+            ELSE 'FFFFFFFF/FFFFFFFF'
+        END;
+    END IF;
     v_now := clock_timestamp();
     -- A claim need not wait for the disk: when a crash of the database undoes it, its message is
     -- republished, and no write of its owner is accepted. But a submission must be there.
@@ -1284,13 +1299,16 @@ END $$;
 
 
 -- A submission of one job, from its row to its message, in one call. `p_parents` are jobs of the office.
-CREATE OR REPLACE FUNCTION dure_submit_one(p_office uuid, p_job jsonb, p_parents uuid[]) RETURNS jsonb
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+-- `p_execution` is the id of its Execution if it can start at once. `p_is_sent`: its message is out already, see
+-- jobs/early_messages.py. `idle` in the answer: the office had no other job under way.
+CREATE OR REPLACE FUNCTION dure_submit_one(
+    p_office uuid, p_job jsonb, p_parents uuid[], p_execution uuid, p_is_sent boolean
+) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     v_id uuid := p_job ->> 'id';
     v_now timestamptz;
     v_used bigint;
-    v_execution uuid;
+    v_sends jsonb := '[]';
     o offices;
     q job_queue;
     e job_executions;
@@ -1313,29 +1331,33 @@ BEGIN
         WHERE id = v_id AND status || '' = 'ready';
         RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.has_webhooks);
     END IF;
-    v_execution := dure_uuid7(v_now);
-    PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now, v_execution);
+    PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now, p_execution);
     INSERT INTO job_events (office_id, job_id, type, details, at)
     VALUES (p_office, v_id, 'job_ready', '{}', v_now);
     SELECT * INTO q FROM job_queue WHERE id = v_id;
-    e := dure_insert_execution(v_execution, q, '', NULL, v_now);
-    RETURN dure_effects(o, v_now, jsonb_build_array(jsonb_build_array(
-        e.id, e.dispatch, e.role, e.task_id, dure_level((p_job ->> 'urgent')::boolean, v_used), e.retry_count
-    )), '[]', o.has_webhooks);
+    e := dure_insert_execution(p_execution, q, '', NULL, v_now);
+    IF NOT p_is_sent OR EXISTS (SELECT 1 FROM early_messages WHERE execution = p_execution) THEN
+        v_sends := jsonb_build_array(jsonb_build_array(
+            e.id, e.dispatch, e.role, e.task_id, dure_level((p_job ->> 'urgent')::boolean, v_used), e.retry_count
+        ));
+    END IF;
+    RETURN dure_effects(o, v_now, v_sends, '[]', o.has_webhooks) || jsonb_build_object('idle', v_used = 0);
 END $$;
 
 
 -- dure_submit_one in a transaction of its own whose locks do not wait for the disk: see dure_finish_and_commit.
--- The answer does not wait either if it has `lsn`: the position in the WAL that is not on the disk yet. What
--- synchronous standbys have cannot be told from here.
+-- If there is something to send, the answer does not wait either: it has `lsn`, the position in the WAL that is
+-- not on the disk yet. What synchronous standbys have cannot be told from here.
 CREATE OR REPLACE PROCEDURE dure_submit_one_and_commit(
-    p_office uuid, p_job jsonb, p_parents uuid[], INOUT answer jsonb, INOUT lsn pg_lsn
+    p_office uuid, p_job jsonb, p_parents uuid[], p_execution uuid, p_is_sent boolean,
+    INOUT answer jsonb, INOUT lsn pg_lsn
 ) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
-    answer := dure_submit_one(p_office, p_job, p_parents);
+    answer := dure_submit_one(p_office, p_job, p_parents, p_execution, p_is_sent);
     COMMIT;
-    IF cardinality(p_parents) = 0 AND current_setting('synchronous_standby_names') = '' THEN
+    IF cardinality(p_parents) = 0 AND answer -> 'send' <> '[]'
+       AND current_setting('synchronous_standby_names') = '' THEN
         lsn := pg_current_wal_insert_lsn();
     ELSE
         PERFORM dure_flush();

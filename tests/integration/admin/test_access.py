@@ -18,6 +18,7 @@ from jobs.models import (
     CatalogueOffer,
     Counter,
     Dependency,
+    EarlyMessage,
     Event,
     EventCursor,
     Execution,
@@ -82,6 +83,7 @@ def test_every_table_is_in_the_admin():
     # Rows with two keys have no pages of their own: edges and logs are on those of their jobs and runs. What
     # workers offer is on the pages of Tasks; when a user has seen the alerts is on none.
     unlisted = {Dependency, RunLogChunk, CatalogueEntry, CatalogueOffer, TaskStart, AlertsSeen}
+    unlisted |= {EarlyMessage}  # the engine's own
     unlisted.add(apps.get_model("django_celery_beat", "PeriodicTasks"))
     assert set(missing) - registered == unlisted
 
