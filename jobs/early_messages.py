@@ -1,13 +1,12 @@
 """A message may go out before its submission is written, if the office was idle at the last one.
 
-It takes as long to reach a worker's process as the submission takes, and then both go on at once. It names
-the office, whose lock its claim takes first: so the claim waits for a submission that is under way. A claim
-that comes before it finds no Execution, and leaves a mark; the submission finds that, and sends the message
-again.
+Its way to a worker's process takes as long as the submission, and so both go on at once. The submission and
+the claim take the same lock, so the claim waits for a submission that is under way. A claim that comes before
+it finds no Execution, and leaves a mark; the submission finds that, and sends the message again.
 
 The message promises nothing: the office may be full by now, the submission refused, or its process dead. Then
-there is nothing to claim. One submission right after another gains nothing: its claim would wait, and keep the
-next submission waiting.
+there is nothing to claim. One submission right after another gains nothing: the claim would wait, and keep
+the next submission waiting.
 """
 
 import time
@@ -37,7 +36,7 @@ def send(office: UUID, execution: UUID, job: Mapping[str, Any]) -> bool:
         and not job["unique_key"]
     )
     return is_likely and publish.send_messages(
-        [Send(str(execution), 1, job["role"], job["task_id"], publish.LEVELS[0], 0)], office=str(office)
+        [Send(str(execution), 1, job["role"], job["task_id"], publish.LEVELS[0], 0)], early=True
     )
 
 

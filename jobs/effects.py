@@ -25,7 +25,6 @@ class Effects:
 
     `parts` are `[join, dependency, position]` of chord parts that came in, `stop` the runs to stop;
     `publish` and `notify` name the office whose sockets, or whose webhooks and mail, have something new.
-    The runs of `send` may begin when the WAL is on the disk up to `lsn`.
     """
 
     send: Sequence[Send] = ()
@@ -33,10 +32,9 @@ class Effects:
     stop: Sequence[str] = ()
     publish: str | None = None
     notify: str | None = None
-    lsn: str = ""
 
     @classmethod
-    def read(cls, answer: Mapping[str, Any], lsn: str = "") -> Self:
+    def read(cls, answer: Mapping[str, Any]) -> Self:
         """Read the result of an engine function: see dure_effects in engine.sql."""
         return cls(
             send=[Send(*values) for values in answer.get("send", ())],
@@ -44,7 +42,6 @@ class Effects:
             stop=answer.get("stop", ()),
             publish=answer.get("publish"),
             notify=answer.get("notify"),
-            lsn=lsn,
         )
 
     def on_commit(self) -> None:
@@ -52,7 +49,7 @@ class Effects:
         transaction.on_commit(self.apply)
 
     def apply(self) -> None:
-        if self.send and not publish.send_messages(self.send, self.lsn):
+        if self.send and not publish.send_messages(self.send):
             mark_unsent(self.send)
         if self.parts:
             joins.count(self.parts)

@@ -23,10 +23,8 @@ log = logging.getLogger(__name__)
 BATCH = 500
 # The level of an Execution that no office owns: behind an office's first job, before what fills it up.
 FAIR = 3
-# The header of a message whose run may begin when the WAL is on the disk up to there.
-LSN = "dure_lsn"
 # The header of a message that went out before its submission was written: see jobs/early_messages.py.
-OFFICE = "dure_office"
+EARLY = "dure_early"
 # Redis has a queue for each role and level; the first level is served first.
 LEVELS: tuple[int, ...] = (0, 3, 6, 9)
 # kombu's sign between a role and a level.
@@ -47,26 +45,26 @@ class Send:
     retries: int
 
 
-def send_messages(sends: Sequence[Send], lsn: str = "", office: str = "") -> bool:
+def send_messages(sends: Sequence[Send], early: bool = False) -> bool:
     """Publish all of them; False if some may not have gone out."""
     if not sends:
         return True
     try:
         with redis.circuit_breaker(), current_app.producer_or_acquire() as producer:
             if len(sends) == 1:
-                send_message(producer, sends[0], lsn, office)
+                send_message(producer, sends[0], early)
             else:
                 for start in range(0, len(sends), BATCH):
                     with producer.batch(BATCH):
                         for send in sends[start : start + BATCH]:
-                            send_message(producer, send, lsn, office)
+                            send_message(producer, send, early)
     except Exception as error:  # any error of the broker's client: the rows are safe
         log.warning("could not publish %s messages; the sweep will: %s", len(sends), error)
         return False
     return True
 
 
-def send_message(producer: Any, send: Send, lsn: str = "", office: str = "") -> None:
+def send_message(producer: Any, send: Send, early: bool = False) -> None:
     """Publish one message, without Celery's time limits: the worker's main process would keep a timer for
     each until its time, however soon the task has ended. See jobs/deadline.py for ours.
     """
@@ -83,10 +81,8 @@ def send_message(producer: Any, send: Send, lsn: str = "", office: str = "") -> 
         origin=ORIGIN,
         root_id=send.execution,
     )
-    if lsn:
-        message.headers[LSN] = lsn
-    if office:
-        message.headers[OFFICE] = office
+    if early:
+        message.headers[EARLY] = True
     producer.publish(
         message.body,
         exchange="",

@@ -139,8 +139,8 @@ def claim_call(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Cal
         try:
             if dispatch == joins.DISPATCH:
                 return claim_join()
-            lsn, office = request.get(publish.LSN) or "", request.get(publish.OFFICE) or ""
-            return lifecycle.claim(execution_id, dispatch, lsn=lsn, office=office, **values)
+            early = bool(request.get(publish.EARLY))
+            return lifecycle.claim(execution_id, dispatch, early=early, **values)
         except Held:
             log.info("%s may not start yet", execution_id)
             raise Ignore(HELD) from None

@@ -11,7 +11,7 @@ def record_messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The Executions whose messages would be published from now on."""
     messages: list[str] = []
 
-    def send(sends: Sequence[Send], lsn: str = "") -> bool:
+    def send(sends: Sequence[Send], early: bool = False) -> bool:
         messages.extend(each.execution for each in sends)
         return True
 

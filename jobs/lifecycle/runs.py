@@ -27,16 +27,14 @@ end_handlers: dict[str, EndHandler] = {}
 success_conditions: dict[str, str] = {}
 
 
-def claim(
-    execution: str, dispatch: int, *, token: str, worker: str, lsn: str = "", office: str = ""
-) -> Claim | None:
+def claim(execution: str, dispatch: int, *, token: str, worker: str, early: bool = False) -> Claim | None:
     """PENDING → RUNNING for the one message that may; None for every other. One round trip.
 
-    Raises Held when the run may not start yet: it waits, and another message will come. Returns when the WAL
-    is on the disk up to `lsn`, and waits for the submission of an early message, which names its `office`.
+    Raises Held when the run may not start yet: it waits, and another message will come. The claim of an early
+    message waits for its submission.
     """
     lease = timedelta(seconds=settings.DURE_LEASE_SECONDS)
-    values = (execution, dispatch, token, worker, lease, lsn or None, office or None)
+    values = (execution, dispatch, token, worker, lease, early)
     answer = call.retry_while_down(lambda: call.function("dure_claim", *values))
     if answer is None:
         return None
@@ -125,9 +123,7 @@ def finish(
     if connection.in_atomic_block or (handler is not None and unless is None):
         return _settle(execution, handler, lambda: call.function("dure_finish", *values, None), result, extra)
     if trigger in TRIGGERS_OF_JOBS:
-        return _settle(
-            execution, None, lambda: call.procedure("dure_finish_and_commit", *values, text, None)[0]
-        )
+        return _settle(execution, None, lambda: call.procedure("dure_finish_and_commit", *values, text))
     settlement = _settle(execution, None, lambda: call.function("dure_finish", *values, text, unless=unless))
     if settlement is None and unless is not None:
         return _settle(execution, handler, lambda: call.function("dure_finish", *values, None), result, extra)

@@ -36,8 +36,6 @@ def submit(prepared: PreparedSubmission) -> list[UUID]:
         with unique_key_conflicts():
             effects = _write_one(prepared) if is_one_call else _write_all(prepared, seeded)
         effects.on_commit()
-        if effects.lsn:
-            call.flush()
     except (DatabaseError, InterfaceError):
         # A COMMIT can raise and have committed: then the rows are there, and nothing has followed yet.
         if connection.in_atomic_block or not _apply_if_written(ids):
@@ -71,10 +69,9 @@ def _write_one(prepared: PreparedSubmission) -> Effects:
         with transaction.atomic():  # the caller's transaction survives a refusal
             return Effects.read(call.function("dure_submit_one", *values, False))
     is_sent = early_messages.send(prepared.office, execution, row)
-    # The message of a job without dependencies is on its way while the disk is written.
-    answer, lsn = call.procedure("dure_submit_one_and_commit", *values, is_sent, None, None)
+    answer = call.procedure("dure_submit_one_and_commit", *values, is_sent)
     early_messages.remember(prepared.office, idle=answer.get("idle", False))
-    return Effects.read(answer, lsn or "")
+    return Effects.read(answer)
 
 
 def _write_all(prepared: PreparedSubmission, seeded: bool) -> Effects:

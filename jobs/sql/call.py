@@ -39,13 +39,13 @@ def function(name: str, *args: Any, unless: tuple[str, Any] | None = None) -> An
     return json.loads(row[0]) if row and row[0] is not None else None
 
 
-def procedure(name: str, *args: Any) -> list[Any]:
-    """The JSON that a procedure answers, or None, and its further answers. It commits by itself, so no
-    transaction may be open.
+def procedure(name: str, *args: Any) -> Any:
+    """The JSON that a procedure answers, its last parameter, or None. It commits by itself, so no transaction
+    may be open.
     """
-    placeholders = ", ".join(["%s"] * len(args))
-    ((text, *others),) = rows(f"CALL {name}({placeholders})", args)
-    return [json.loads(text) if text is not None else None, *others]
+    placeholders = ", ".join([*["%s"] * len(args), "NULL"])
+    ((text,),) = rows(f"CALL {name}({placeholders})", args)
+    return json.loads(text) if text is not None else None
 
 
 def flush() -> None:

@@ -52,5 +52,4 @@ class EngineConsumer(Consumer):  # type: ignore[misc]
             retries=headers.get("retries", 0),
         )
         message.reject_log_error(log, self.connection_errors)
-        conditions = headers.get(publish.LSN, ""), headers.get(publish.OFFICE, "")
-        give_back.send_later(self.timer, send, *conditions)
+        give_back.send_later(self.timer, send, bool(headers.get(publish.EARLY)))

@@ -11,6 +11,6 @@ from jobs import publish
 PAUSE_SECONDS = (0.05, 1.0)
 
 
-def send_later(timer: Any, send: publish.Send, lsn: str = "", office: str = "") -> None:
+def send_later(timer: Any, send: publish.Send, early: bool = False) -> None:
     """Send it again after a moment. If this worker dies before, the sweep does so."""
-    timer.call_after(random.uniform(*PAUSE_SECONDS), publish.send_messages, ([send], lsn, office))
+    timer.call_after(random.uniform(*PAUSE_SECONDS), publish.send_messages, ([send], early))

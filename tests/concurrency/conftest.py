@@ -15,7 +15,7 @@ def unsent(monkeypatch: pytest.MonkeyPatch) -> None:
     By the test's own monkeypatch, which undoes what it did in the right order: one that ended after us
     would put our stand-ins back, for all tests to come.
     """
-    monkeypatch.setattr(publish, "send_messages", lambda sends, lsn: len(sends))
+    monkeypatch.setattr(publish, "send_messages", lambda sends, early=False: bool(sends))
     monkeypatch.setattr(publish, "send_control", lambda *_, **__: True)
     monkeypatch.setattr(joins, "seed", lambda sizes: bool(list(sizes)) or True)
     monkeypatch.setattr(joins, "count", lambda parts: None)

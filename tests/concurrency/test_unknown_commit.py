@@ -85,12 +85,12 @@ def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeyp
 
 @pytest.mark.parametrize(
     ("bytes_of_the_commit", "in_a_batch"),
-    [(b"dure_submit_one", False), (b"dure_flush", False), (b"COMMIT", True)],
+    [(b"dure_submit_one", False), (b"COMMIT", True)],
 )
 def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch, bytes_of_the_commit, in_a_batch):
     sent = []
 
-    def send(sends, lsn):
+    def send(sends):
         sent.extend(sends)
         return True
 
@@ -157,30 +157,6 @@ def test_the_answer_to_the_end_of_a_run_waits_for_the_disk(position):
         assert call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}") == [(True,)]
 
 
-def test_a_message_is_sent_while_the_disk_is_written_and_names_what_its_run_must_wait_for(monkeypatch):
-    sent = []
-
-    def send(sends, lsn):
-        sent.append((lsn, *call.rows("SELECT %s::pg_lsn > pg_current_wal_flush_lsn()", [lsn])[0]))
-        return True
-
-    monkeypatch.setattr("jobs.publish.send_messages", send)
-    office = an_office()
-    for _ in range(20):
-        lifecycle.submit(submission.read(office, A_JOB))
-        lsn, _ = sent[-1]
-        assert call.rows("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", [lsn]) == [(True,)]
-    assert any(was_early for _, was_early in sent)
-
-
-@pytest.mark.parametrize(("lsn", "waits"), [("", False), ("0/1", False), ("FFFFFFFF/FFFFFFFF", True)])
-def test_a_claim_waits_for_the_disk_only_if_its_submission_is_not_there(lsn, waits):
-    job = a_job(an_office())
-    with transaction.atomic():
-        assert lifecycle.claim(str(job.execution_id), 1, token="t", worker="w", lsn=lsn) is not None
-        assert call.rows("SELECT current_setting('synchronous_commit')") == [("on" if waits else "off",)]
-
-
 def limited():
     """A claim that the limit of its Task holds."""
     register(rate_limit="1/m")
@@ -213,64 +189,27 @@ def test_a_claim_that_sends_another_job_instead_waits_for_the_disk(held):
         assert call.rows("SELECT current_setting('synchronous_commit')") == [("on",)]
 
 
-def test_the_message_of_a_job_with_dependencies_follows_the_disk(monkeypatch, position):
+@pytest.mark.parametrize("has_dependency", [True, False])
+def test_the_message_of_a_single_job_follows_the_disk(monkeypatch, position, has_dependency):
     on_the_disk = []
 
-    def send(sends, lsn):
-        on_the_disk.append((lsn, *call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}")[0]))
+    def send(sends):
+        on_the_disk.extend(call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}"))
         return True
 
     office = an_office(max_concurrent_jobs=9)
     parents = [done(a_job(office)) for _ in range(5)]
     monkeypatch.setattr("jobs.publish.send_messages", send)
     for parent in parents:
-        lifecycle.submit(submission.read(office, {**A_JOB, "depends_on": [str(parent.id)]}))
-    assert on_the_disk == [("", True)] * 5
-
-
-SYNCHRONOUS_STANDBY = """
-CREATE SCHEMA standby;
-CREATE FUNCTION standby.current_setting(name text) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT CASE name
-        WHEN 'synchronous_standby_names' THEN 'standby' ELSE pg_catalog.current_setting(name)
-    END
-$$;
-"""
-
-
-@pytest.fixture
-def synchronous_standby():
-    """The name of one. A server that has it would wait for it, in all tests that run at once."""
-    call.change(SYNCHRONOUS_STANDBY)
-    yield
-    call.change("DROP SCHEMA standby CASCADE")
-
-
-def test_the_message_of_a_job_follows_the_disk_if_there_are_synchronous_standbys(
-    monkeypatch, position, synchronous_standby
-):
-    on_the_disk = []
-
-    def send(sends, lsn):
-        on_the_disk.append((lsn, *call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}")[0]))
-        return True
-
-    monkeypatch.setattr("jobs.publish.send_messages", send)
-    office = an_office(max_concurrent_jobs=9)
-
-    def submit():
-        call.change("SET search_path = standby, pg_catalog, public")
-        for _ in range(5):
-            lifecycle.submit(submission.read(office, A_JOB))
-
-    in_thread(submit)
-    assert on_the_disk == [("", True)] * 5
+        depends_on = [str(parent.id)] if has_dependency else []
+        lifecycle.submit(submission.read(office, {**A_JOB, "depends_on": depends_on}))
+    assert on_the_disk == [(True,)] * 5
 
 
 def test_a_submission_whose_answer_was_lost_is_on_the_disk_before_it_is_sent(monkeypatch, position):
     on_the_disk = []
 
-    def send(sends, lsn):
+    def send(sends):
         on_the_disk.extend(call.rows(f"SELECT pg_current_wal_flush_lsn() >= {position}"))
         return True
 

@@ -152,7 +152,7 @@ def test_a_single_job_waits_until_it_is_due():
 def sent(monkeypatch):
     messages = []
 
-    def send(sends, lsn):
+    def send(sends):
         messages.extend(sends)
         return True
 

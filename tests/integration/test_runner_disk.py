@@ -1,4 +1,4 @@
-"""A run whose submission is not on the disk yet: its message says so, and the claim of its worker waits."""
+"""A run whose submission may not be on the disk yet: its message says so, and the claim waits."""
 
 import pytest
 from django.utils import timezone
@@ -28,9 +28,9 @@ def claims(worker):
     call.change("DROP FUNCTION note_claim() CASCADE; DROP TABLE claims")
 
 
-@pytest.mark.parametrize(("lsn", "waits"), [("", "off"), ("0/1", "off"), ("FFFFFFFF/FFFFFFFF", "on")])
-def test_a_worker_claims_a_run_up_to_the_position_that_its_message_names(claims, lsn, waits):
+@pytest.mark.parametrize(("early", "waits"), [(False, "off"), (True, "on")])
+def test_a_worker_tells_the_claim_that_its_message_is_early(claims, early, waits):
     run = Execution.objects.create(**START, dispatched_at=timezone.now(), sent_count=1, due_at=None)
-    assert publish.send_messages([publish.Send(str(run.id), 1, run.role, run.task_id, 0, 0)], lsn)
+    assert publish.send_messages([publish.Send(str(run.id), 1, run.role, run.task_id, 0, 0)], early)
     eventually(lambda: Execution.objects.get(pk=run.pk).status == "SUCCESS", what="the end of the run")
     assert claims(run) == [(waits,)]

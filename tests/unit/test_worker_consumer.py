@@ -37,14 +37,16 @@ def fire_when_due(hub):
         hub.fire_timers()
 
 
-def test_a_message_that_is_given_back_names_what_its_run_must_wait_for(engine_consumer, monkeypatch):
+def test_an_early_message_that_is_given_back_is_sent_as_one(engine_consumer, monkeypatch):
     sent = []
-    monkeypatch.setattr(publish, "send_messages", lambda sends, lsn: sent.append((sends[0].execution, lsn)))
+    monkeypatch.setattr(
+        publish, "send_messages", lambda sends, early: sent.append((sends[0].execution, early))
+    )
     monkeypatch.setattr(give_back, "PAUSE_SECONDS", (0.0, 0.0))
     engine_consumer.timer = engine_consumer.hub.timer
     engine_consumer.connection_errors = ()
     execution = str(uuid7())
-    headers = {"id": publish.message_id(execution, 1), "task": "try.unknown", publish.LSN: "1/2"}
+    headers = {"id": publish.message_id(execution, 1), "task": "try.unknown", publish.EARLY: True}
     message = Message(
         body=f'[["{execution}", 1], {{}}, {{}}]',
         headers=headers,
@@ -55,7 +57,7 @@ def test_a_message_that_is_given_back_names_what_its_run_must_wait_for(engine_co
     monkeypatch.setattr(message, "reject_log_error", lambda *_: None)
     engine_consumer.on_unknown_task(None, message, KeyError("try.unknown"))
     fire_when_due(engine_consumer.hub)
-    assert sent == [(execution, "1/2")]
+    assert sent == [(execution, True)]
 
 
 def test_events_that_follow_each_other_are_sent_together_and_later_ones_too(engine_consumer):

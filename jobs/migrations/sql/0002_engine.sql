@@ -562,12 +562,11 @@ END $$;
 -- Execution PENDING → RUNNING, for the one message that may. Null: a duplicate, to be dropped. `held`: it
 -- may not start yet, and waits without a message: see dure_hold.
 -- A second call with the same token answers the same: a COMMIT can raise and have committed.
--- `p_lsn`: the run must not begin before the WAL up to there is on the disk. `p_office`: the message went out
--- before its submission was written, which holds the lock of this office while it is under way. When it has not
--- begun, it finds a mark, and sends the message again.
+-- `p_is_early`: the message went out before its submission was written. The claim waits for one that is under
+-- way; one that has not begun will find a mark, and send the message again.
 CREATE OR REPLACE FUNCTION dure_claim(
     p_execution uuid, p_dispatch integer, p_token text, p_worker text, p_lease interval,
-    p_lsn pg_lsn DEFAULT NULL, p_office uuid DEFAULT NULL
+    p_is_early boolean DEFAULT false
 ) RETURNS jsonb LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -577,28 +576,26 @@ DECLARE
     v_allowed boolean := false;
     v_hold jsonb;
     v_waits_for_disk text := current_setting('synchronous_commit');
+    v_submitted pg_lsn;
     e job_executions;
 BEGIN
-    IF p_office IS NULL THEN
-        SELECT o.id, o.watched_until INTO v_office, v_watched
-        FROM job_executions x JOIN offices o ON o.id = x.office_id
-        WHERE x.id = p_execution FOR NO KEY UPDATE OF o;
-    ELSE
-        SELECT id, watched_until INTO v_office, v_watched FROM offices WHERE id = p_office FOR NO KEY UPDATE;
+    IF p_is_early THEN
+        PERFORM dure_lock_early(p_execution);
+        -- Its submission is in the WAL up to here, and this transaction is not yet.
+        v_submitted := pg_current_wal_insert_lsn();
         IF NOT EXISTS (SELECT 1 FROM job_executions WHERE id = p_execution) THEN
             INSERT INTO early_messages (execution, at) VALUES (p_execution, clock_timestamp())
             ON CONFLICT DO NOTHING;
             RETURN NULL;
         END IF;
-        p_lsn := CASE
-            WHEN current_setting('synchronous_standby_names') = '' THEN pg_current_wal_insert_lsn()
-            ELSE 'FFFFFFFF/FFFFFFFF'
-        END;
     END IF;
+    SELECT o.id, o.watched_until INTO v_office, v_watched
+    FROM job_executions x JOIN offices o ON o.id = x.office_id
+    WHERE x.id = p_execution FOR NO KEY UPDATE OF o;
     v_now := clock_timestamp();
     -- A claim need not wait for the disk: when a crash of the database undoes it, its message is
-    -- republished, and no write of its owner is accepted. But a submission must be there.
-    IF p_lsn IS NULL OR p_lsn <= pg_current_wal_flush_lsn() THEN
+    -- republished, and no write of its owner is accepted. But the submission of an early message must be there.
+    IF NOT p_is_early THEN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
     LOOP
@@ -641,8 +638,19 @@ BEGIN
         v_allowed := true;
         v_now := v_hold ->> 'at';
     END LOOP;
+    -- What synchronous standbys have cannot be told from here.
+    IF v_submitted <= pg_current_wal_flush_lsn() AND current_setting('synchronous_standby_names') = '' THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
     RETURN dure_describe_claim(e)
         || jsonb_build_object('publish', CASE WHEN v_watched > v_now THEN v_office END);
+END $$;
+
+
+-- One transaction at a time submits the job of an early message, or claims its Execution.
+CREATE OR REPLACE FUNCTION dure_lock_early(p_execution uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('dure.early_message:' || p_execution, 0));
 END $$;
 
 
@@ -1313,6 +1321,9 @@ DECLARE
     q job_queue;
     e job_executions;
 BEGIN
+    IF p_is_sent THEN
+        PERFORM dure_lock_early(p_execution);
+    END IF;
     SELECT * INTO o FROM offices WHERE id = p_office FOR NO KEY UPDATE;
     IF cardinality(p_parents) > 0 THEN
         PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job));
@@ -1345,23 +1356,16 @@ BEGIN
 END $$;
 
 
--- dure_submit_one in a transaction of its own whose locks do not wait for the disk: see dure_finish_and_commit.
--- If there is something to send, the answer does not wait either: it has `lsn`, the position in the WAL that is
--- not on the disk yet. What synchronous standbys have cannot be told from here.
+-- dure_submit_one in a transaction of its own whose locks do not wait for the disk, only its answer does: see
+-- dure_finish_and_commit.
 CREATE OR REPLACE PROCEDURE dure_submit_one_and_commit(
-    p_office uuid, p_job jsonb, p_parents uuid[], p_execution uuid, p_is_sent boolean,
-    INOUT answer jsonb, INOUT lsn pg_lsn
+    p_office uuid, p_job jsonb, p_parents uuid[], p_execution uuid, p_is_sent boolean, INOUT answer jsonb
 ) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     answer := dure_submit_one(p_office, p_job, p_parents, p_execution, p_is_sent);
     COMMIT;
-    IF cardinality(p_parents) = 0 AND answer -> 'send' <> '[]'
-       AND current_setting('synchronous_standby_names') = '' THEN
-        lsn := pg_current_wal_insert_lsn();
-    ELSE
-        PERFORM dure_flush();
-    END IF;
+    PERFORM dure_flush();
 END $$;
 
 
