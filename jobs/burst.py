@@ -8,6 +8,9 @@ Each run is an Execution like any other, with a claim, fence, lease, deadline an
 through Celery's tracer for its own Task. The token of its claim begins with the id of the burst's message: so
 the lease keeper knows which process runs what. If a process dies before it begins a run that it has claimed,
 the main process ends that run, as any other.
+
+More processes in bursts than there are cores take turns on them, each with cold caches: all together do less
+than as many as there are cores. So a message waits a moment before its claim while these are busy.
 """
 
 import logging
@@ -31,6 +34,10 @@ Tracer = Callable[..., Any]
 
 # How often the bursts of a worker look for a more urgent message: one of them does it for all.
 LOOK_SECONDS = 0.01
+# How often a message that waits for a core looks whether one is free, and for how long at most: bursts end by
+# themselves when a message has waited for a second.
+LOOK_FOR_CORE_SECONDS = 0.002
+LONGEST_WAIT_SECONDS = 0.5
 
 
 @dataclass
@@ -41,6 +48,7 @@ class Burst:
     worker: str
     roles: list[str]
     ends: float
+    level: int | None = None
     next_run: tuple[str, Claim] | None = None
     claim: Claim | None = None
 
@@ -55,6 +63,7 @@ def extend_tracers(**_: object) -> None:
     from jobs.runner import EngineTask
 
     if settings.DURE_BURST_MS:
+        bursts.take_place()
         for name, task in current_app.tasks.items():
             if isinstance(task, EngineTask):
                 _tracers[name] = task.__trace__
@@ -70,6 +79,7 @@ def _with_next_runs(tracer: Tracer) -> Tracer:
             str(headers.get("hostname") or ""),
             list(headers.get(bursts.ROLES) or ()),
             time.monotonic() + settings.DURE_BURST_MS / 1000,
+            (headers.get("delivery_info") or {}).get("priority"),
         )
         try:
             answer = tracer(message, args, kwargs, request)
@@ -85,6 +95,7 @@ def _with_next_runs(tracer: Tracer) -> Tracer:
                 answer = _trace_next(burst, task_id, burst.claim, headers, answer)
         finally:
             _current = None
+            bursts.forget_busy()
             deadline.resume_signals()
         return answer
 
@@ -141,6 +152,7 @@ def next_claim() -> NextClaim | None:
     now, shared = time.monotonic(), bursts.shared
     if burst is None or not burst.roles or now >= burst.ends or shared.is_stopped:
         return None
+    bursts.note_busy(now)
     if now >= shared.looked_at + LOOK_SECONDS:
         shared.looked_at = now
         shared.most_urgent = publish.most_urgent_waiting(burst.roles)
@@ -149,6 +161,27 @@ def next_claim() -> NextClaim | None:
         return None
     token = f"{burst.message}:{uuid.uuid4().hex[:8]}"
     return NextClaim(token, burst.worker, burst.roles, shared.most_urgent)
+
+
+def wait_for_core() -> None:
+    """Wait before a claim while short runs keep all cores busy: a process more would slow down all."""
+    burst = _current
+    if burst is None or not bursts.shared.exceeds_cores:
+        return
+    began = now = time.monotonic()
+    while has_to_wait(burst, now, began + LONGEST_WAIT_SECONDS):
+        time.sleep(LOOK_FOR_CORE_SECONDS)
+        now = time.monotonic()
+    if now > began or bursts.count_busy(now):
+        # Otherwise all that wait would go on at once, before the first of them has ended a run.
+        bursts.note_busy(now)
+
+
+def has_to_wait(burst: Burst, now: float, until: float) -> bool:
+    """Whether all cores are busy. What is urgent waits for none, and a worker that stops ends soon."""
+    if burst.level == publish.LEVELS[0] or bursts.shared.is_stopped or now >= until:
+        return False
+    return bursts.count_busy(now) >= bursts.number_of_cores()
 
 
 def lacks_tasks_of(roles: Sequence[str]) -> bool:

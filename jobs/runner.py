@@ -99,6 +99,7 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
     if claim is None:
         claim_it = claim_call(celery_task, execution_id, dispatch)
         try:
+            burst.wait_for_core()
             claim = claim_it()
         except SoftTimeLimitExceeded as early:
             # The claim may have been committed: the same token returns the same answer.

@@ -1,9 +1,9 @@
 """What the main process and its pool processes tell each other about bursts: see jobs/burst.py.
 
 The main process says which roles the worker serves, with each message, and when it takes nothing new, in
-memory that all of them share. There a pool process also writes what it has found waiting, for the others. It
-says through a pipe which run follows which, for Celery's events and `inspect active`. Nothing else depends on
-it, so what does not fit into the pipe is lost.
+memory that all of them share. There a pool process also writes what it has found waiting, and when it was
+busy with short runs, for the others. It says through a pipe which run follows which, for Celery's events and
+`inspect active`. Nothing else depends on it, so what does not fit into the pipe is lost.
 """
 
 import ctypes
@@ -13,6 +13,7 @@ import mmap
 import os
 from typing import Any, ClassVar
 
+from billiard.process import current_process
 from celery import signals
 from celery.worker import state as worker_state
 
@@ -22,6 +23,11 @@ log = logging.getLogger(__name__)
 ROLES = "dure_roles"
 LONGEST = 4_000  # what a pipe takes at once
 READ_BYTES = 65_536
+# How many processes can tell when they were busy. Of more, two write to the same place.
+PLACES = 64
+# For how long a process counts as busy: longer than a short run takes. One that was killed, was frozen or is
+# in a long body counts no more afterwards, so nothing has to be locked or cleaned up.
+BUSY_SECONDS = 0.005
 
 
 class Shared(ctypes.Structure):
@@ -33,6 +39,11 @@ class Shared(ctypes.Structure):
         ("looked_at", ctypes.c_double),
         ("most_urgent", ctypes.c_uint8),
         ("lacks_tasks", ctypes.c_bool),
+        # Whether the worker has, or has had, more processes than there are cores.
+        ("exceeds_cores", ctypes.c_bool),
+        # When each pool process was last busy with a short run, by the clock that all processes share; 0 if
+        # its message has ended.
+        ("busy_at", ctypes.c_double * PLACES),
     ]
 
 
@@ -43,6 +54,7 @@ def new_memory() -> Shared:
 shared = new_memory()
 _reads = _writes = -1
 _rest = b""
+_place = 0  # of this process, in `busy_at`
 
 
 # --- in the main process ---------------------------------------------------------------------------
@@ -90,6 +102,34 @@ def read(*_: Any) -> None:
 
 
 # --- in a pool process -----------------------------------------------------------------------------
+
+
+def take_place() -> None:
+    """The pool gives a process the lowest free index: beyond the cores only if there are more processes."""
+    global _place  # noqa: PLW0603 (one for the process)
+    index = getattr(current_process(), "index", 0)
+    _place = index % PLACES
+    if index >= number_of_cores():
+        shared.exceeds_cores = True
+
+
+def number_of_cores() -> int:
+    """Those that this process may use, which may be fewer than the machine has."""
+    return len(os.sched_getaffinity(0))
+
+
+def note_busy(now: float) -> None:
+    shared.busy_at[_place] = now
+
+
+def forget_busy() -> None:
+    shared.busy_at[_place] = 0
+
+
+def count_busy(now: float) -> int:
+    """How many processes are going through short runs."""
+    limit = now - BUSY_SECONDS
+    return len([at for at in shared.busy_at[:] if at > limit])
 
 
 def report_next_run(message: str, end: dict[str, Any], following: dict[str, Any]) -> None:

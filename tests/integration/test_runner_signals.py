@@ -42,7 +42,24 @@ def pending_signals():
     return deadline.SIGNALS & (signal.sigpending() | signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
-def test_a_signal_after_a_claim_does_not_leave_the_run_without_an_end(monkeypatch):
+@pytest.fixture
+def celery_task():
+    """The Task of `submitted`, as a worker runs it."""
+    current_app.loader.import_default_modules()
+    celery_task = current_app.tasks["demo.sum"]
+    celery_task.push_request(id="message", hostname="w@test")
+    yield celery_task
+    celery_task.pop_request()
+    deadline.resume_signals()
+
+
+def run_interrupted(celery_task, execution):
+    with pytest.raises(SoftTimeLimitExceeded) as stopped:
+        runner.run(celery_task, str(execution.id), execution.dispatch)
+    celery_task.on_failure(stopped.value, "message", (), {}, None)
+
+
+def test_a_signal_after_a_claim_does_not_leave_the_run_without_an_end(celery_task, monkeypatch):
     (job,) = submitted(an_office(), {})
     claim, tokens = lifecycle.claim, []
 
@@ -54,20 +71,35 @@ def test_a_signal_after_a_claim_does_not_leave_the_run_without_an_end(monkeypatc
         return answer
 
     monkeypatch.setattr(lifecycle, "claim", claim_and_interrupt)
-    execution = fresh(job).execution
-    current_app.loader.import_default_modules()
-    celery_task = current_app.tasks[job.task_id]
-    celery_task.push_request(id="message", hostname="w@test")
-    try:
-        with pytest.raises(SoftTimeLimitExceeded) as stopped:
-            runner.run(celery_task, str(execution.id), execution.dispatch)
-        celery_task.on_failure(stopped.value, "message", (), {}, None)
-    finally:
-        celery_task.pop_request()
-        deadline.resume_signals()
+    run_interrupted(celery_task, fresh(job).execution)
     assert tokens[0] == tokens[1], "the second call answers what the first has written"
     assert outcomes(job) == [("lost", "worker_lost")]
     assert fresh(job).execution.status == ExecutionStatus.PENDING
+
+
+def test_a_signal_while_a_message_waits_for_a_core_ends_the_wait(celery_task, monkeypatch):
+    (job,) = submitted(an_office(), {})
+    waits = []
+
+    def wait_and_be_interrupted():
+        waits.append(fresh(job).execution.status)
+        raise SoftTimeLimitExceeded()
+
+    monkeypatch.setattr(burst, "wait_for_core", wait_and_be_interrupted)
+    run_interrupted(celery_task, fresh(job).execution)
+    assert waits == [ExecutionStatus.PENDING], "before the claim, and once"
+    assert outcomes(job) == [("lost", "worker_lost")]
+
+
+def test_a_run_that_was_brought_along_waits_for_no_core(celery_task, monkeypatch):
+    (job,) = submitted(an_office(), {})
+    execution = fresh(job).execution
+    claim = lifecycle.claim(str(execution.id), execution.dispatch, token="message:1", worker="w@test")
+    current = burst.Burst("message", "w@test", ["default"], 0.0, claim=claim)
+    monkeypatch.setattr(burst, "_current", current)
+    monkeypatch.setattr(burst, "wait_for_core", lambda: pytest.fail("it waits"))
+    runner.run(celery_task, str(execution.id), execution.dispatch)
+    assert fresh(job).status == JobStatus.DONE
 
 
 def test_a_signal_after_the_end_of_a_run_is_dropped(interrupting):
