@@ -7,6 +7,7 @@ Not guaranteed: that a body runs once. A worker can die after the body's last ef
 settlement; then the body starts again, and what it calls outside needs the idempotency key.
 """
 
+import contextlib
 import logging
 import signal
 import time
@@ -98,8 +99,10 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
     claim = burst.claim_of(execution_id, dispatch)
     if claim is None:
         claim_it = claim_call(celery_task, execution_id, dispatch)
-        try:
+        with contextlib.suppress(SoftTimeLimitExceeded):
+            # Nothing is claimed yet: the signal is for the run before, or this one has been cancelled.
             burst.wait_for_core()
+        try:
             claim = claim_it()
         except SoftTimeLimitExceeded as early:
             # The claim may have been committed: the same token returns the same answer.
