@@ -36,7 +36,7 @@ Tracer = Callable[..., Any]
 LOOK_SECONDS = 0.01
 # How often a message that waits for a core looks whether one is free, and for how long at most: bursts end by
 # themselves when a message has waited for a second.
-LOOK_FOR_CORE_SECONDS = 0.002
+LOOK_FOR_CORE_SECONDS = 0.005
 LONGEST_WAIT_SECONDS = 0.5
 
 
