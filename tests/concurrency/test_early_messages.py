@@ -143,7 +143,12 @@ def test_an_early_claim_waits_for_a_submission_that_is_under_way(idle_office, se
 
 def test_an_early_message_that_could_not_be_sent_is_sent_afterwards(idle_office, monkeypatch):
     sent = []
-    monkeypatch.setattr(publish, "send_messages", lambda sends, early=False: sent.append(early) or not early)
+
+    def send(sends, early=False):
+        sent.append(early)
+        return not early
+
+    monkeypatch.setattr(publish, "send_messages", send)
     submit(idle_office)
     assert sent == [True, False]
 

@@ -565,8 +565,7 @@ END $$;
 -- `p_is_early`: the message went out before its submission was written. The claim waits for one that is under
 -- way; one that has not begun will find a mark, and send the message again.
 CREATE OR REPLACE FUNCTION dure_claim(
-    p_execution uuid, p_dispatch integer, p_token text, p_worker text, p_lease interval,
-    p_is_early boolean DEFAULT false
+    p_execution uuid, p_dispatch integer, p_token text, p_worker text, p_lease interval, p_is_early boolean
 ) RETURNS jsonb LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -799,7 +798,8 @@ BEGIN
         ORDER BY u.sent_at LIMIT 1;
         IF FOUND THEN
             claim := dure_claim(
-                n.id, n.dispatch, p_along ->> 'token', p_along ->> 'worker', (p_along ->> 'lease')::interval
+                n.id, n.dispatch, p_along ->> 'token', p_along ->> 'worker', (p_along ->> 'lease')::interval,
+                false
             );
             -- A claim need not wait for the disk, but the end before it has to.
             PERFORM set_config('synchronous_commit', v_waits_for_disk, true);
@@ -942,7 +942,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    RETURN dure_claim(v_execution, v_dispatch, p_token, p_worker, p_lease)
+    RETURN dure_claim(v_execution, v_dispatch, p_token, p_worker, p_lease, false)
         || jsonb_build_object('execution', v_execution, 'dispatch', v_dispatch)
         || dure_effects(o, v_now, '[]', '[]', o.has_webhooks);
 END $$;
