@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from execnet import XSpec
 
 # More than cores, since most tests wait for other processes.
-PROCESSES = 5
+PROCESSES = 6
 ACCEPTANCE = "tests/acceptance/"
 # The slowest tests run first, so that all processes finish at about the same time.
 ORDER = ("acceptance", "concurrency", "integration", "unit")
