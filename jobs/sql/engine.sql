@@ -575,7 +575,6 @@ DECLARE
     v_hold jsonb;
     v_waits_for_disk text := current_setting('synchronous_commit');
     v_submitted pg_lsn;
-    v_patience timestamptz;
     e job_executions;
 BEGIN
     IF p_is_early THEN
@@ -637,11 +636,7 @@ BEGIN
         v_allowed := true;
         v_now := v_hold ->> 'at';
     END LOOP;
-    -- Its write to the disk has begun, and ends sooner than another one would. What synchronous standbys have
-    -- cannot be told from here.
-    v_patience := clock_timestamp() + interval '1 millisecond';
-    WHILE v_submitted > pg_current_wal_flush_lsn() AND clock_timestamp() < v_patience LOOP
-    END LOOP;
+    -- What synchronous standbys have cannot be told from here.
     IF v_submitted <= pg_current_wal_flush_lsn() AND current_setting('synchronous_standby_names') = '' THEN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
