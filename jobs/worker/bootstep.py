@@ -54,6 +54,7 @@ def deregister(**_: Any) -> None:
     from jobs.worker import lease_keeper
 
     if lease_keeper.current is not None:
+        lease_keeper.current.finish()
         lease_keeper.current.row.delete()
 
 
@@ -93,10 +94,13 @@ class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
             self.lease_keeper.report(Report.SHUTDOWN)
 
     def terminate(self, worker: Any) -> None:
-        """A cold stop: the pool has ended, and other workers may take its runs at once."""
+        """A cold stop: the pool has ended, and other workers may take its runs at once.
+
+        Celery does not send `worker_shutdown` then.
+        """
         if self.lease_keeper is not None:
             self.lease_keeper.release_all()
-        self.stop(worker)
+            deregister()
 
 
 class DeadProcessStep(bootsteps.StartStopStep):  # type: ignore[misc]

@@ -30,6 +30,8 @@ MARGIN = 0.15
 # A run that has ended in the database and still runs here is fenced off; this renewal kills it.
 RENEWALS_OVER = 2
 SOON_SECONDS = 0.5
+# How long the exit of the worker waits for the last reports to be handled.
+EXIT_SECONDS = 5.0
 
 
 class Report(StrEnum):
@@ -42,6 +44,7 @@ class Report(StrEnum):
     SHUTDOWN = "shutdown"  # the worker stops
     DRAIN = "drain"
     RESUME = "resume"
+    EXIT = "exit"  # all that was reported before is to be handled, and nothing after it
 
 
 current: "LeaseKeeper | None" = None
@@ -59,6 +62,7 @@ class LeaseKeeper(threading.Thread):
         self.runs: dict[str, LeasedRun] = {}  # by message
         self.reports: queue.SimpleQueue[tuple[Report, tuple[str, ...], str]] = queue.SimpleQueue()
         self.next_renewal = 0.0
+        self.is_over = False
         self.row = WorkerRow(worker)
         self.watchdog = orphans.Watchdog()
 
@@ -71,7 +75,7 @@ class LeaseKeeper(threading.Thread):
     def release_all(self) -> None:
         """Release the remaining runs, so that no other worker has to wait until a lease expires.
 
-        The worker calls this when the pool has ended. The thread may not handle its reports any more.
+        The worker calls this when the pool has ended.
         """
         before = dict(self.runs)
         self.collect_active()
@@ -79,18 +83,21 @@ class LeaseKeeper(threading.Thread):
         sent = dict.fromkeys(request.id for request in worker_state.reserved_requests)
         for message in before | self.runs | sent:
             self.report(Report.RELEASE, message)
-        while not self.reports.empty():
-            try:
-                self.handle_report(*self.reports.get_nowait())
-            except queue.Empty:
-                return
-            except (DatabaseError, InterfaceError) as error:
-                log.warning("could not release a run; its lease will expire: %s", str(error).strip())
+
+    def finish(self) -> None:
+        """Handle what was reported, and end the thread.
+
+        A process that exits in the middle of a report may have written the end of a run and not yet sent the
+        message of the next one, which would then wait for the sweep.
+        """
+        if self.is_alive():
+            self.report(Report.EXIT)
+            self.join(EXIT_SECONDS)
 
     # --- the thread ------------------------------------------------------------------------------
 
     def run(self) -> None:
-        while True:
+        while not self.is_over:
             self.watchdog.allow_until(self.watchdog_time(), watchdog_seconds())
             try:
                 self.run_once()
@@ -116,7 +123,9 @@ class LeaseKeeper(threading.Thread):
             self.renew_leases()
 
     def handle_report(self, kind: Report, subjects: tuple[str, ...], text: str) -> None:
-        if kind in (Report.SHUTDOWN, Report.DRAIN, Report.RESUME):
+        if kind == Report.EXIT:
+            self.is_over = True
+        elif kind in (Report.SHUTDOWN, Report.DRAIN, Report.RESUME):
             self.row.draining = kind != Report.RESUME
             self.collect_active()
             self.register()

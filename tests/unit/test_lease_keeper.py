@@ -1,11 +1,12 @@
-"""The time that the lease keeper gives the watchdog."""
+"""The time that the lease keeper gives the watchdog, and its end."""
 
 import os
 import subprocess
+import time
 from types import SimpleNamespace
 
 from jobs.subprocesses.watchdog import boot_time
-from jobs.worker.lease_keeper import LeaseKeeper
+from jobs.worker.lease_keeper import LeaseKeeper, Report
 from jobs.worker.leased_runs import LeasedRun
 
 
@@ -36,3 +37,30 @@ def test_a_run_whose_process_has_died_does_not_end_the_others():
     living = a_run(os.getpid(), boot_time())
     assert keeper(zombie, gone, living).watchdog_time() > boot_time()
     ended.wait()
+
+
+class SlowKeeper(LeaseKeeper):
+    """Takes a moment for each end of a run, and notes it."""
+
+    def __init__(self) -> None:
+        super().__init__(SimpleNamespace(hostname="w@test"))
+        self.next_renewal = boot_time() + 1_000
+        self.ends: list[str] = []
+
+    def watchdog_time(self) -> float:
+        return boot_time() + 1_000
+
+    def end_run(self, kind: Report, message: str, text: str) -> None:
+        time.sleep(0.2)
+        self.ends.append(message)
+
+
+def test_the_worker_exits_only_after_all_that_was_reported_is_done():
+    slow = SlowKeeper()
+    slow.finish()  # it has not begun
+    slow.start()
+    for message in ("first", "second"):
+        slow.report(Report.RELEASE, message)
+    slow.finish()
+    assert slow.ends == ["first", "second"]
+    assert not slow.is_alive()
