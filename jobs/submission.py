@@ -132,6 +132,8 @@ class JobReader:
         self.office = office
         self.problems = problems
         self.trigger = trigger
+        # The Tasks found so far. Each look for an unknown one asks the database.
+        self.tasks: dict[str, KnownTask | UnknownTask] = {}
 
     def read(self, value: object, where: str, place: int) -> dict[str, Any]:
         try:
@@ -162,10 +164,14 @@ class JobReader:
             self.problems.add(f"{where}depends_on", "dependency_twice")
 
     def find_task(self, task_id: str, where: str) -> KnownTask | None:
-        try:
-            task = catalogue.find(task_id)
-        except UnknownTask as error:
-            self.problems.add_text(f"{where}task_id", error.text)
+        if task_id not in self.tasks:
+            try:
+                self.tasks[task_id] = catalogue.find(task_id)
+            except UnknownTask as error:
+                self.tasks[task_id] = error
+        task = self.tasks[task_id]
+        if isinstance(task, UnknownTask):
+            self.problems.add_text(f"{where}task_id", task.text)
             return None
         if not task.public:
             self.problems.add(f"{where}task_id", "internal_task", task=task_id)
@@ -210,7 +216,7 @@ class JobReader:
         if task.retry_backoff is not None:
             delay_ms = int(task.retry_backoff * 1000)
         return {
-            **dict(job),
+            **vars(job),
             "id": uuid7(),
             "place": place,
             "ref": job.ref or "",

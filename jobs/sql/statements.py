@@ -12,7 +12,7 @@ INSERT_BATCH = """
 REOPEN_BATCH = "UPDATE job_batches SET ended_at = NULL WHERE id = %s AND ended_at IS NOT NULL"
 
 # submit: see dure_insert_jobs.
-INSERT_JOBS = "SELECT dure_insert_jobs(%(office)s, %(batch)s, %(jobs)s)"
+INSERT_JOBS = "SELECT dure_insert_jobs(%(office)s, %(batch)s, %(jobs)s, clock_timestamp())"
 
 # submit: COPY takes 100,000 edges in a second; one INSERT takes several.
 COPY_EDGES = "COPY job_dependencies (job_id, parent_id, position) FROM STDIN"

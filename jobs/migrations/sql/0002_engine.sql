@@ -1271,8 +1271,8 @@ BEGIN
 END $$;
 
 
--- The jobs of one submission, in their order; `seq` grows along it. Nothing has happened to them yet, but
--- what is not due later is ready since `p_ready_at` if that is given.
+-- The jobs of one submission, in their order; `seq` grows along it. If `p_ready_at` is given, those without
+-- dependencies that are not due later are ready since then: to write them once saves a third of the time.
 CREATE OR REPLACE FUNCTION dure_insert_jobs(
     p_office uuid, p_batch uuid, p_jobs jsonb, p_ready_at timestamptz DEFAULT NULL, p_execution uuid DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql AS $$
@@ -1299,7 +1299,7 @@ BEGIN
         unique_key text, queue_timeout_ms bigint, place integer
     )
     CROSS JOIN LATERAL (
-        SELECT CASE WHEN is_due THEN p_ready_at END AS ready_at, CASE WHEN NOT is_due THEN j.run_at END AS due_at
+        SELECT CASE WHEN is_due AND j.dependency_count = 0 THEN p_ready_at END AS ready_at, CASE WHEN NOT is_due THEN j.run_at END AS due_at
         FROM coalesce(j.run_at <= coalesce(p_ready_at, now()), true) AS is_due
     ) AS r
     ORDER BY j.place;
@@ -1337,10 +1337,7 @@ BEGIN
     END IF;
     IF v_used IS NULL THEN
         PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now);
-        INSERT INTO job_events (office_id, job_id, type, details, at)
-        SELECT p_office, id, 'job_ready', '{}', v_now FROM job_queue
-        WHERE id = v_id AND status || '' = 'ready';
-        RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.has_webhooks);
+        RETURN dure_submit(p_office, ARRAY[v_id], '{}');
     END IF;
     PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now, p_execution);
     INSERT INTO job_events (office_id, job_id, type, details, at)
@@ -1522,8 +1519,9 @@ CREATE OR REPLACE FUNCTION dure_queue_timeout_error(p_ms bigint) RETURNS text LA
 $$;
 
 
--- The end of a submission: those of the new jobs that wait for nothing become ready. `p_joined` are
--- those with a dependency that the office had before, which may have ended, or failed, by now.
+-- The end of a submission, under the office's lock: the events of what was ready at once (of `p_roots`), what
+-- starts in its free slots, and `p_joined`: the new jobs with a dependency that the office had before, which may
+-- have ended, or failed, by now.
 CREATE OR REPLACE FUNCTION dure_submit(p_office uuid, p_roots uuid[], p_joined uuid[]) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -1533,7 +1531,9 @@ DECLARE
     o offices;
 BEGIN
     SELECT * INTO o FROM offices WHERE id = p_office;
-    PERFORM dure_ready(p_office, p_roots, v_now);
+    INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+    SELECT p_office, id, batch_id, 'job_ready', '{}', ready_at FROM job_queue
+    WHERE id = ANY (p_roots) AND status || '' = 'ready' ORDER BY seq;
     IF cardinality(p_joined) > 0 THEN
         SELECT array_agg(DISTINCT d.parent_id) INTO v_failed
         FROM job_dependencies d
