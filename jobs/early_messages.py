@@ -10,7 +10,8 @@ the next submission waiting.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -25,18 +26,32 @@ MOST_OFFICES = 1_000
 _idle_at: dict[UUID, float] = {}
 
 
-def send(office: UUID, execution: UUID, job: Mapping[str, Any]) -> bool:
-    """Send the message of a job that is about to be submitted, if it is likely to start at once."""
+@contextmanager
+def send(office: UUID, execution: UUID, job: Mapping[str, Any]) -> Iterator[bool]:
+    """Send the message of a job that is submitted within this, if it is likely to start at once.
+
+    Its submission does not wait for Redis' answer. If that is an error, the message is sent again.
+    """
+    message = Send(str(execution), 1, job["role"], job["task_id"], publish.LEVELS[0], 0)
+    answer = publish.send_early(message) if _is_likely_to_start(office, job) else None
+    has_arrived = True
+    try:
+        yield answer is not None
+    finally:
+        if answer is not None:
+            has_arrived = publish.has_arrived(answer)
+    if not has_arrived:
+        publish.send_messages([message])
+
+
+def _is_likely_to_start(office: UUID, job: Mapping[str, Any]) -> bool:
     first, last = IDLE_SECONDS
-    is_likely = (
+    return (
         first <= time.monotonic() - _idle_at.get(office, float("-inf")) < last
         and not job["dependency_count"]
         and job["run_at"] is None
         # The insertion waits for others that take the same key.
         and not job["unique_key"]
-    )
-    return is_likely and publish.send_messages(
-        [Send(str(execution), 1, job["role"], job["task_id"], publish.LEVELS[0], 0)], early=True
     )
 
 

@@ -9,7 +9,9 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +52,7 @@ def send_messages(sends: Sequence[Send], early: bool = False) -> bool:
     if not sends:
         return True
     try:
-        with redis.circuit_breaker(), current_app.producer_or_acquire() as producer:
+        with redis.circuit_breaker(), open_producer() as producer:
             if len(sends) == 1:
                 send_message(producer, sends[0], early)
             else:
@@ -62,6 +64,51 @@ def send_messages(sends: Sequence[Send], early: bool = False) -> bool:
         log.warning("could not publish %s messages; the sweep will: %s", len(sends), error)
         return False
     return True
+
+
+def send_early(send: Send) -> Any | None:
+    """Publish one early message. The answer is to be read by `has_arrived`; None if it could not be sent."""
+    try:
+        with redis.circuit_breaker(), open_producer() as producer, producer.channel.defer_answer() as answer:
+            send_message(producer, send, early=True)
+    except Exception as error:  # any error of the broker's client
+        log.warning("could not publish an early message; its submission will: %s", error)
+        return None
+    return answer
+
+
+def has_arrived(answer: Any) -> bool:
+    try:
+        with redis.circuit_breaker():
+            answer.read_answer()
+    except Exception as error:  # any error of the broker's client
+        log.warning("an early message may not have gone out: %s", error)
+        return False
+    return True
+
+
+# Those not in use, the last one first. A forked process makes its own: the connections are its parent's.
+_idle_producers: deque[Any] = deque()
+os.register_at_fork(after_in_child=_idle_producers.clear)
+
+
+@contextmanager
+def open_producer() -> Iterator[Any]:
+    """A producer that keeps its connection. One of Celery's pool takes as long to borrow as a message to send.
+
+    After an error it is closed.
+    """
+    try:
+        producer = _idle_producers.pop()
+    except IndexError:
+        producer = current_app.amqp.Producer(current_app.connection_for_write(), auto_declare=False)
+    try:
+        yield producer
+    except BaseException:
+        with suppress(Exception):
+            producer.connection.close()
+        raise
+    _idle_producers.append(producer)
 
 
 def send_message(producer: Any, send: Send, early: bool = False) -> None:

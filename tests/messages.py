@@ -16,4 +16,6 @@ def record_messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return True
 
     monkeypatch.setattr("jobs.publish.send_messages", send)
+    monkeypatch.setattr("jobs.publish.send_early", lambda message: send([message]))
+    monkeypatch.setattr("jobs.publish.has_arrived", lambda answer: answer)
     return messages

@@ -68,8 +68,8 @@ def _write_one(prepared: PreparedSubmission) -> Effects:
     if connection.in_atomic_block:
         with transaction.atomic():  # the caller's transaction survives a refusal
             return Effects.read(call.function("dure_submit_one", *values, False))
-    is_sent = early_messages.send(prepared.office, execution, row)
-    answer = call.procedure("dure_submit_one_and_commit", *values, is_sent)
+    with early_messages.send(prepared.office, execution, row) as is_sent:
+        answer = call.procedure("dure_submit_one_and_commit", *values, is_sent)
     early_messages.remember(prepared.office, idle=answer.get("idle", False))
     return Effects.read(answer)
 

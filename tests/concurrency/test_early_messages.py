@@ -1,5 +1,6 @@
 """A message that goes out before its submission is written."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -24,12 +25,19 @@ def sent(monkeypatch):
     """What was sent: whether early, the message, and how many Executions there were."""
     messages = []
 
-    def send(sends, early=False):
+    def send(*sends, early):
         messages.extend((early, each, Execution.objects.count()) for each in sends)
         return True
 
-    monkeypatch.setattr(publish, "send_messages", send)
+    take_place(monkeypatch, send)
     return messages
+
+
+def take_place(monkeypatch, send):
+    """Let this send all messages; it returns whether they went out."""
+    monkeypatch.setattr(publish, "send_messages", lambda sends: send(*sends, early=False))
+    monkeypatch.setattr(publish, "send_early", lambda message: send(message, early=True))
+    monkeypatch.setattr(publish, "has_arrived", lambda answer: answer)
 
 
 @pytest.fixture
@@ -110,13 +118,13 @@ def test_the_memory_of_idle_offices_is_bounded(idle_office, monkeypatch):
 def test_a_submission_sends_the_message_again_that_came_before_it(idle_office, monkeypatch):
     sent, claims = [], []
 
-    def send(sends, early=False):
+    def send(message, early):
         sent.append(early)
         if early:
-            claims.append(in_thread(lambda: claim_early(sends[0])))
+            claims.append(in_thread(lambda: claim_early(message)))
         return True
 
-    monkeypatch.setattr(publish, "send_messages", send)
+    take_place(monkeypatch, send)
     job = submit(idle_office)
     assert claims == [None]
     assert sent == [True, False]
@@ -124,7 +132,7 @@ def test_a_submission_sends_the_message_again_that_came_before_it(idle_office, m
 
 
 def test_an_early_claim_waits_for_a_submission_that_is_under_way(idle_office, sent, monkeypatch):
-    monkeypatch.setattr(early_messages, "send", lambda *_: True)
+    monkeypatch.setattr(early_messages, "send", lambda *_: nullcontext(True))
     held = []
 
     def submit_slowly(name, *values):
@@ -141,16 +149,17 @@ def test_an_early_claim_waits_for_a_submission_that_is_under_way(idle_office, se
     assert sent == []
 
 
-def test_an_early_message_that_could_not_be_sent_is_sent_afterwards(idle_office, monkeypatch):
+@pytest.mark.parametrize("answer", [None, False], ids=["not sent", "an error as the answer"])
+def test_an_early_message_that_did_not_go_out_is_sent_afterwards(idle_office, monkeypatch, answer):
     sent = []
 
-    def send(sends, early=False):
-        sent.append(early)
-        return not early
+    def send(message, early):
+        sent.append((early, message))
+        return answer if early else True
 
-    monkeypatch.setattr(publish, "send_messages", send)
-    submit(idle_office)
-    assert sent == [True, False]
+    take_place(monkeypatch, send)
+    execution = str(submit(idle_office).execution_id)
+    assert [(early, message.execution) for early, message in sent] == [(True, execution), (False, execution)]
 
 
 def test_an_early_message_finds_nothing_to_claim_if_the_office_is_full(idle_office, sent):
@@ -168,7 +177,7 @@ def test_an_early_message_finds_nothing_to_claim_if_the_office_is_full(idle_offi
 def test_an_early_message_finds_nothing_to_claim_if_the_submission_is_refused(idle_office, sent, monkeypatch):
     submit(idle_office, unique_key="one")
     sent.clear()
-    monkeypatch.setattr(early_messages, "send", lambda *_: publish.send_messages([MESSAGE], early=True))
+    monkeypatch.setattr(early_messages, "send", lambda *_: nullcontext(publish.send_early(MESSAGE)))
     with pytest.raises(Conflict):
         submit(idle_office, unique_key="one")
     assert claim_early(MESSAGE) is None

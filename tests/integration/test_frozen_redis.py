@@ -10,7 +10,7 @@ import pytest
 from celery import current_app
 from kombu import pools
 
-from jobs import joins, lifecycle, publish, redis, sweeps
+from jobs import early_messages, joins, lifecycle, publish, redis, sweeps
 from jobs.models import Counter, Execution
 from jobs.states import JobStatus
 from tests.engine_workers import ended
@@ -56,13 +56,23 @@ def test_a_submission_of_a_join_waits_once_for_a_frozen_redis():
     assert seconds_of_the_next < redis.ANSWER_SECONDS
 
 
+def test_an_early_message_waits_once_for_a_frozen_redis(monkeypatch):
+    monkeypatch.setattr(early_messages, "IDLE_SECONDS", (0.0, 60.0))
+    office = an_office(max_concurrent_jobs=9)
+    early_messages.remember(office.id, idle=True)
+    with frozen():
+        (job,), seconds = seconds_of(lambda: submitted(office, {}))
+    assert job.status == JobStatus.PROCESSING
+    assert seconds < TWO_WAITS
+
+
 def test_new_connections_to_a_frozen_redis_wait_once_too():
     office = an_office(max_concurrent_jobs=9)
     with frozen():
         redis.client().connection_pool.disconnect()
         current_app.backend.client.connection_pool.disconnect()
         pools.reset()
-        current_app._pool = current_app.amqp._producer_pool = None
+        publish._idle_producers.clear()
         _, for_the_sizes = seconds_of(lambda: submitted(office, *JOIN))
         redis._paused_until = 0.0
         _, for_the_message = seconds_of(lambda: submitted(office, {}))
