@@ -94,7 +94,7 @@ os.register_at_fork(after_in_child=_idle_producers.clear)
 
 @contextmanager
 def open_producer() -> Iterator[Any]:
-    """A producer that keeps its connection. To borrow one of Celery's pool may double a message's time.
+    """A producer that keeps its connection. To borrow one of Celery's pool would double a message's time.
 
     After an error it is closed.
     """
