@@ -318,6 +318,16 @@ def test_plans_from_when_the_tables_were_small_read_few_rows_too():
     assert most_read(lambda: lifecycle.retry(office.id, [join.id], actor="me")) < FEW_AND_A_DISPATCH
 
 
+def test_an_end_reads_few_of_many_ready_jobs():
+    """With the plans of a connection that has seen fewer, and nobody has counted the rows since."""
+    call.change("DISCARD PLANS")
+    for count in (200, 3_000):
+        jobs = submitted(an_office(max_concurrent_jobs=4), *[{}] * count)
+        run = claimed(jobs[0])
+        reads = most_read(run.finish)
+    assert reads < FEW_AND_A_DISPATCH
+
+
 def test_failed_runs_are_found_without_reading_those_that_succeeded(office):
     ended = "INSERT INTO job_executions (task_id, status, finished_at) SELECT 'demo.sum', 'SUCCESS', now()"
     call.change(f"{ended} FROM generate_series(1, %s)", [ENDED])
