@@ -41,12 +41,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class NextClaim:
-    """What a finish may claim for its process: see jobs/burst.py. `level` is the last urgent enough."""
+    """What a finish may claim for its process: see jobs/burst.py. `level` is the last urgent enough, and with
+    `yields` it claims nothing while a message has waited for long.
+    """
 
     token: str
     worker: str
     roles: list[str]
     level: int
+    yields: bool = True
 
     def values(self) -> dict[str, Any]:
         """The argument of dure_finish."""

@@ -2,7 +2,7 @@
 
 That saves the way through Redis and the worker's main process. A burst is the chain of runs that one message
 started. It ends after DURE_BURST_MS, when the worker takes nothing new, when the next job is of a role that
-the worker does not serve, and when another message has waited too long or is more urgent.
+the worker does not serve, when a message is more urgent, and after a moment when one has waited too long.
 
 Each run is an Execution like any other, with a claim, fence, lease, deadline and attempt of its own, and goes
 through Celery's tracer for its own Task. The token of its claim begins with the id of the burst's message: so
@@ -34,6 +34,9 @@ Tracer = Callable[..., Any]
 
 # How often the bursts of a worker look for a more urgent message: one of them does it for all.
 LOOK_SECONDS = 0.01
+# For how long a burst goes on although other messages wait. With many offices some always do, and a message
+# for each run costs as much as the run.
+YIELD_SECONDS = 0.02
 # How often a message that waits for a core looks whether one is free, and for how long at most: bursts end by
 # themselves when a message has waited for a second.
 LOOK_FOR_CORE_SECONDS = 0.005
@@ -49,6 +52,7 @@ class Burst:
     roles: list[str]
     ends: float
     level: int | None = None
+    yields: float = 0.0  # from then on, to messages that have waited for long
     next_run: tuple[str, Claim] | None = None
     claim: Claim | None = None
 
@@ -74,12 +78,14 @@ def _with_next_runs(tracer: Tracer) -> Tracer:
     def trace(message: str, args: Any, kwargs: Any, request: dict[str, Any] | None = None) -> Any:
         global _current  # noqa: PLW0603 (a pool process has one message at a time)
         headers = request or {}
+        now = time.monotonic()
         _current = burst = Burst(
             message,
             str(headers.get("hostname") or ""),
             list(headers.get(bursts.ROLES) or ()),
-            time.monotonic() + settings.DURE_BURST_MS / 1000,
+            now + settings.DURE_BURST_MS / 1000,
             (headers.get("delivery_info") or {}).get("priority"),
+            now + YIELD_SECONDS,
         )
         try:
             answer = tracer(message, args, kwargs, request)
@@ -160,7 +166,7 @@ def next_claim() -> NextClaim | None:
     if shared.lacks_tasks:
         return None
     token = f"{burst.message}:{uuid.uuid4().hex[:8]}"
-    return NextClaim(token, burst.worker, burst.roles, shared.most_urgent)
+    return NextClaim(token, burst.worker, burst.roles, shared.most_urgent, yields=now >= burst.yields)
 
 
 def wait_for_core() -> None:

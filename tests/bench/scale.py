@@ -26,7 +26,8 @@ WORKERS: dict[str, list[str]] = {
     "4 processes": ["-c", "4"],
     "8 processes": ["-c", "8"],
 }
-OFFICES = (1, 8)
+# Offices and the slots of each. Eight with as many as one has in all have as many messages, too.
+OFFICES = {"1 office": (1, 50), "8 offices": (8, 50), "8 of 6 slots": (8, 6)}
 SAMPLE_SECONDS = 0.02
 BUSY_CONNECTIONS = """
     SELECT count(*) FILTER (WHERE wait_event_type = 'Lock'), count(*) FROM pg_stat_activity
@@ -59,12 +60,12 @@ def lock_waits() -> Iterator[list[tuple[int, int]]]:
         thread.join()
 
 
-def throughput(offices: int, count: int) -> float:
+def throughput(offices: int, slots: int, count: int) -> float:
     """Jobs a second of so many offices, each with its share of the jobs, from their resumption on."""
     from jobs import lifecycle
     from jobs.models import Office
 
-    made = [an_office(50) for _ in range(offices)]
+    made = [an_office(slots) for _ in range(offices)]
     names = [office.id for office in made]
     Office.objects.filter(id__in=names).update(paused=True)
     for office in made:
@@ -85,25 +86,25 @@ def measure(folder: Path, count: int, rounds: int) -> None:
             queues = ["worker", "-Q", "default,control", "-n", f"scale{number}@test", "--without-mingle"]
             worker = celery(*queues, *options, log=folder / "worker.log", level="WARNING")
             try:
-                throughput(1, 200)
-                for offices in OFFICES:
+                throughput(1, 50, 200)
+                for kind, (offices, slots) in OFFICES.items():
                     with lock_waits() as samples:
-                        rate = throughput(offices, count)
-                    seen[name, f"{offices} office{'s' if offices > 1 else ''}"].append(rate)
+                        rate = throughput(offices, slots, count)
+                    seen[name, kind].append(rate)
                     if offices == 1:
                         waits[name] += samples
             finally:
                 worker.stop()
             seen[name, "raw Celery"].append(raw_throughput(folder, options, count))
-    for kind in ("1 office", "8 offices", "raw Celery"):
+    for kind in (*OFFICES, "raw Celery"):
         base = statistics.median(seen["2 processes", kind])
         for name in WORKERS:
             rate = statistics.median(seen[name, kind])
             rounded = [round(value) for value in seen[name, kind]]
-            print(f"{name:<16} {kind:<10} {rate:>7.0f}/s   {rate / base:.2f} x   {rounded}")
+            print(f"{name:<16} {kind:<12} {rate:>7.0f}/s   {rate / base:.2f} x   {rounded}")
     for name, samples in waits.items():
         waiting, busy = (statistics.mean(column) for column in zip(*samples, strict=True))
-        print(f"{name:<16} 1 office   {waiting:.2f} of {busy:.2f} busy connections wait for a lock")
+        print(f"{name:<16} 1 office     {waiting:.2f} of {busy:.2f} busy connections wait for a lock")
 
 
 def raw_throughput(folder: Path, options: list[str], count: int) -> float:

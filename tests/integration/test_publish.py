@@ -28,7 +28,7 @@ def full_redis() -> Iterator[None]:
     try:
         yield
     finally:
-        redis.client().config_set("maxmemory", before)
+        redis.client().config_set("maxmemory", before or 0)
 
 
 def connection_of_next() -> int:

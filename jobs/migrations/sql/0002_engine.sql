@@ -754,12 +754,12 @@ BEGIN
 END $$;
 
 
--- Whether a message for a role of `p_along` has waited for long: its process is to take that next. What has no
--- message yet may be a hundred thousand runs, and is not looked at.
+-- Whether a message for a role of `p_along` has waited for long: its process is to take that next, if it
+-- `yields`. What has no message yet may be a hundred thousand runs, and is not looked at.
 CREATE OR REPLACE FUNCTION dure_message_waits(p_along jsonb, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    RETURN EXISTS (
+    RETURN (p_along ->> 'yields')::boolean AND EXISTS (
         SELECT 1
         FROM jsonb_array_elements_text(p_along -> 'roles') AS r (role)
         CROSS JOIN LATERAL (
