@@ -11,20 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dure.failures import FailureType
-from jobs.states import (
-    Act,
-    Backoff,
-    EventType,
-    ExecutionStatus,
-    JobStatus,
-    MemberRole,
-    OnDependencyFailure,
-    OnLost,
-    Outcome,
-    Surface,
-    Trigger,
-    WebhookFormat,
-)
+from jobs.states import ExecutionStatus, JobStatus, Outcome
 
 Text = str | Promise
 
@@ -81,21 +68,6 @@ REMEDIES: dict[str, Text] = {
     FailureType.INVALID_ARGS: _("Correct the arguments, and submit the job again."),
     FailureType.POISON: _("Find out why it ends its workers before you retry it."),
 }
-EVENT_NAMES: dict[str, Text] = {
-    EventType.JOB_READY: _("Queued"),
-    EventType.JOB_STARTED: _("Started"),
-    EventType.JOB_COMPLETED: _("Succeeded"),
-    EventType.JOB_FAILED: _("Failed (no retries left)"),
-    EventType.JOB_TIMEOUT: _("Timed out"),
-    EventType.JOB_RETRYING: _("Retry scheduled"),
-    EventType.JOB_CANCELLED: _("Cancelled"),
-    EventType.BATCH_COMPLETED: _("Batch completed"),
-    EventType.WORKFLOW_RUN_FAILED: _("Workflow run failed"),
-    EventType.SCHEDULE_FAILING: _("Schedule failing"),
-    EventType.SCHEDULE_RECOVERED: _("Schedule recovered"),
-    EventType.JOB_REPRIORITISED: _("Priority changed"),
-    EventType.JOB_CANCEL_REQUESTED: _("Cancellation requested"),
-}
 # The details of an event that people want to see; the others are for programs.
 EVENT_DETAIL_NAMES: dict[str, Text] = {
     "actor": _("by"),
@@ -105,100 +77,6 @@ EVENT_DETAIL_NAMES: dict[str, Text] = {
     "failure_type": _("kind"),
     "error": _("error"),
     "retry_at": _("next attempt"),
-}
-WEBHOOK_FORMAT_NAMES: dict[str, Text] = {
-    WebhookFormat.DURE: _("Signed events (Standard Webhooks)"),
-    WebhookFormat.SLACK: "Slack",
-    WebhookFormat.DISCORD: "Discord",
-    WebhookFormat.TEAMS: "Microsoft Teams",
-}
-TRIGGER_NAMES: dict[str, Text] = {
-    Trigger.JOB: _("job"),
-    Trigger.SCHEDULE: _("schedule"),
-    Trigger.MANUAL: _("manual"),
-    Trigger.WORKFLOW: _("workflow"),
-    Trigger.STEP: _("step"),
-    Trigger.EXPORT: _("export"),
-}
-ACT_NAMES: dict[str, Text] = {
-    Act.OFFICE_CREATED: _("Office created"),
-    Act.OFFICE_CHANGED: _("Office changed"),
-    Act.OFFICE_PAUSED: _("Office paused"),
-    Act.OFFICE_RESUMED: _("Office resumed"),
-    Act.LIMITS_CHANGED: _("Limits changed"),
-    Act.MEMBER_ADDED: _("Member added"),
-    Act.MEMBER_CHANGED: _("Member's role changed"),
-    Act.MEMBER_REMOVED: _("Member removed"),
-    Act.WEBHOOK_CREATED: _("Webhook created"),
-    Act.WEBHOOK_CHANGED: _("Webhook changed"),
-    Act.WEBHOOK_ROTATED: _("Webhook's secret rotated"),
-    Act.WEBHOOK_DELETED: _("Webhook deleted"),
-    Act.WEBHOOK_RESTORED: _("Webhook's deletion undone"),
-    Act.SCHEDULES_PAUSED: _("Schedules paused"),
-    Act.SCHEDULES_RESUMED: _("Schedules resumed"),
-    Act.SCHEDULE_CREATED: _("Schedule created"),
-    Act.SCHEDULE_CHANGED: _("Schedule changed"),
-    Act.SCHEDULE_PAUSED: _("Schedule paused"),
-    Act.SCHEDULE_RESUMED: _("Schedule resumed"),
-    Act.SCHEDULE_DELETED: _("Schedule deleted"),
-    Act.SCHEDULE_RESTORED: _("Schedule's deletion undone"),
-    Act.SCHEDULE_RUN: _("Schedule run by hand"),
-    Act.TASK_RUN: _("Task run by hand"),
-    Act.CALENDAR_CREATED: _("Calendar created"),
-    Act.CALENDAR_CHANGED: _("Calendar changed"),
-    Act.CALENDAR_DELETED: _("Calendar deleted"),
-    Act.CALENDAR_RESTORED: _("Calendar's deletion undone"),
-    Act.WORKFLOW_CREATED: _("Workflow created"),
-    Act.WORKFLOW_CHANGED: _("Workflow changed"),
-    Act.WORKFLOW_PAUSED: _("Workflow paused"),
-    Act.WORKFLOW_ACTIVATED: _("Workflow activated"),
-    Act.WORKFLOW_DELETED: _("Workflow deleted"),
-    Act.WORKFLOW_RESTORED: _("Workflow's deletion undone"),
-    Act.WORKFLOW_RUN: _("Workflow run by hand"),
-    Act.WORKFLOW_RUN_RETRIED: _("Workflow run retried"),
-    Act.WORKFLOW_RUN_CANCELLED: _("Workflow run cancelled"),
-    Act.STEP_QUEUE_CREATED: _("Step queue created"),
-    Act.STEP_QUEUE_CHANGED: _("Step queue changed"),
-    Act.STEP_QUEUE_DELETED: _("Step queue deleted"),
-    Act.STEP_QUEUE_RUN: _("Step queue started"),
-    Act.STEP_QUEUE_RESUMED: _("Step queue resumed"),
-    Act.STEP_QUEUE_CANCELLED: _("Step queue's rollback requested"),
-    Act.ROLLBACK_RETRIED: _("Rollback of a job retried"),
-    Act.TOKEN_CREATED: _("API token created"),
-    Act.TOKEN_REVOKED: _("API token revoked"),
-    Act.LINK_CREATED: _("Link to an export created"),
-    Act.LINK_REVOKED: _("Link to an export revoked"),
-    Act.REPLAY_UPLOADED: _("Replay uploaded"),
-    Act.REPLAY_DELETED: _("Replay deleted"),
-    Act.EXPORT_CANCELLED: _("Export cancelled"),
-    Act.PASSWORD_CHANGED: _("Password changed"),
-    Act.IDENTITY_LINKED: _("Single sign-on linked"),
-    Act.IDENTITY_UNLINKED: _("Single sign-on unlinked"),
-    Act.PASSWORD_RESET: _("Password reset by mail"),
-    Act.QUEUE_PAUSED: _("Queue paused"),
-    Act.QUEUE_RESUMED: _("Queue resumed"),
-    Act.WORKER_DRAINED: _("Worker drained"),
-    Act.WORKER_RESUMED: _("Worker resumed"),
-}
-SURFACE_NAMES: dict[str, Text] = {
-    Surface.PAGE: _("pages"),
-    Surface.API: _("API"),
-    Surface.ADMIN: _("admin"),
-    Surface.COMMAND: _("command line"),
-}
-MEMBER_ROLE_NAMES: dict[str, Text] = {
-    MemberRole.VIEWER: _("viewer"),
-    MemberRole.OPERATOR: _("operator"),
-    MemberRole.OWNER: _("owner"),
-}
-
-
-BACKOFF_NAMES: dict[str, Text] = {Backoff.LINEAR: _("linear"), Backoff.EXPONENTIAL: _("exponential")}
-ON_LOST_NAMES: dict[str, Text] = {OnLost.RETRY: _("retry"), OnLost.FAIL: _("fail")}
-ON_DEPENDENCY_FAILURE_NAMES: dict[str, Text] = {
-    OnDependencyFailure.BLOCK: _("wait"),
-    OnDependencyFailure.FAIL: _("fail"),
-    OnDependencyFailure.RUN: _("run anyway"),
 }
 
 

@@ -7,6 +7,7 @@ The models, the API, the pages and the admin take their choices from here. engin
 from typing import Final
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from dure.failures import FailureType
 
@@ -59,12 +60,12 @@ EXECUTION_LIVE: Final = (ExecutionStatus.PENDING, ExecutionStatus.RUNNING)
 class Trigger(models.TextChoices):
     """The cause of an Execution."""
 
-    JOB = "JOB"
-    SCHEDULE = "SCHEDULE"
-    MANUAL = "MANUAL"
-    WORKFLOW = "WORKFLOW"
-    STEP = "STEP"
-    EXPORT = "EXPORT"
+    JOB = "JOB", _("job")
+    SCHEDULE = "SCHEDULE", _("schedule")
+    MANUAL = "MANUAL", _("manual")
+    WORKFLOW = "WORKFLOW", _("workflow")
+    STEP = "STEP", _("step")
+    EXPORT = "EXPORT", _("export")
 
 
 TRIGGERS_OF_JOBS: Final = (Trigger.JOB, Trigger.WORKFLOW)
@@ -87,39 +88,39 @@ FAILURE_TYPES: Final = [(kind.value, kind.name.replace("_", " ").title()) for ki
 class OnDependencyFailure(models.TextChoices):
     """The effect on a job when one of its dependencies fails or is cancelled."""
 
-    BLOCK = "block"
-    FAIL = "fail"
-    RUN = "run"
+    BLOCK = "block", _("wait")
+    FAIL = "fail", _("fail")
+    RUN = "run", _("run anyway")
 
 
 class OnLost(models.TextChoices):
     """The effect of a worker's death on its Execution."""
 
-    RETRY = "retry"
-    FAIL = "fail"
+    RETRY = "retry", _("retry")
+    FAIL = "fail", _("fail")
 
 
 class Backoff(models.TextChoices):
-    LINEAR = "linear"
-    EXPONENTIAL = "exponential"
+    LINEAR = "linear", _("linear")
+    EXPONENTIAL = "exponential", _("exponential")
 
 
 class EventType(models.TextChoices):
-    JOB_READY = "job_ready"
-    JOB_STARTED = "job_started"
-    JOB_COMPLETED = "job_completed"
-    JOB_FAILED = "job_failed"
-    JOB_TIMEOUT = "job_timeout"
-    JOB_RETRYING = "job_retrying"
-    JOB_CANCELLED = "job_cancelled"
-    BATCH_COMPLETED = "batch_completed"
-    WORKFLOW_RUN_FAILED = "workflow_run_failed"
-    SCHEDULE_FAILING = "schedule_failing"
-    SCHEDULE_RECOVERED = "schedule_recovered"
+    JOB_READY = "job_ready", _("Queued")
+    JOB_STARTED = "job_started", _("Started")
+    JOB_COMPLETED = "job_completed", _("Succeeded")
+    JOB_FAILED = "job_failed", _("Failed (no retries left)")
+    JOB_TIMEOUT = "job_timeout", _("Timed out")
+    JOB_RETRYING = "job_retrying", _("Retry scheduled")
+    JOB_CANCELLED = "job_cancelled", _("Cancelled")
+    BATCH_COMPLETED = "batch_completed", _("Batch completed")
+    WORKFLOW_RUN_FAILED = "workflow_run_failed", _("Workflow run failed")
+    SCHEDULE_FAILING = "schedule_failing", _("Schedule failing")
+    SCHEDULE_RECOVERED = "schedule_recovered", _("Schedule recovered")
     # These record who changed an order or cancelled a running job, and why, for operators. Clients do not
     # receive them.
-    JOB_REPRIORITISED = "job_reprioritised"
-    JOB_CANCEL_REQUESTED = "job_cancel_requested"
+    JOB_REPRIORITISED = "job_reprioritised", _("Priority changed")
+    JOB_CANCEL_REQUESTED = "job_cancel_requested", _("Cancellation requested")
 
 
 OPERATORS_EVENTS: Final = (EventType.JOB_REPRIORITISED, EventType.JOB_CANCEL_REQUESTED)
@@ -133,90 +134,90 @@ ALERT_EVENTS: Final = (EventType.JOB_FAILED, EventType.WORKFLOW_RUN_FAILED, Even
 class WebhookFormat(models.TextChoices):
     """What a webhook sends: signed events for programs, or messages for the people of a chat."""
 
-    DURE = "dure"
-    SLACK = "slack"
-    DISCORD = "discord"
-    TEAMS = "teams"
+    DURE = "dure", _("Signed events (Standard Webhooks)")
+    SLACK = "slack", "Slack"
+    DISCORD = "discord", "Discord"
+    TEAMS = "teams", "Microsoft Teams"
 
 
 class MemberRole(models.TextChoices):
     """The role of a member in an office: a viewer sees, an operator acts, an owner also configures."""
 
-    VIEWER = "viewer"
-    OPERATOR = "operator"
-    OWNER = "owner"
+    VIEWER = "viewer", _("viewer")
+    OPERATOR = "operator", _("operator")
+    OWNER = "owner", _("owner")
 
 
 class Surface(models.TextChoices):
     """Where a user acts."""
 
-    PAGE = "page"
-    API = "api"
-    ADMIN = "admin"
-    COMMAND = "command"
+    PAGE = "page", _("pages")
+    API = "api", _("API")
+    ADMIN = "admin", _("admin")
+    COMMAND = "command", _("command line")
 
 
 class Act(models.TextChoices):
     """What people do. Their acts on single jobs are events."""
 
-    OFFICE_CREATED = "office_created"
-    OFFICE_CHANGED = "office_changed"
-    OFFICE_PAUSED = "office_paused"
-    OFFICE_RESUMED = "office_resumed"
-    LIMITS_CHANGED = "limits_changed"
-    MEMBER_ADDED = "member_added"
-    MEMBER_CHANGED = "member_changed"
-    MEMBER_REMOVED = "member_removed"
-    WEBHOOK_CREATED = "webhook_created"
-    WEBHOOK_CHANGED = "webhook_changed"
-    WEBHOOK_ROTATED = "webhook_rotated"
-    WEBHOOK_DELETED = "webhook_deleted"
-    WEBHOOK_RESTORED = "webhook_restored"
-    SCHEDULES_PAUSED = "schedules_paused"
-    SCHEDULES_RESUMED = "schedules_resumed"
-    SCHEDULE_CREATED = "schedule_created"
-    SCHEDULE_CHANGED = "schedule_changed"
-    SCHEDULE_PAUSED = "schedule_paused"
-    SCHEDULE_RESUMED = "schedule_resumed"
-    SCHEDULE_DELETED = "schedule_deleted"
-    SCHEDULE_RESTORED = "schedule_restored"
-    SCHEDULE_RUN = "schedule_run"
-    TASK_RUN = "task_run"
-    CALENDAR_CREATED = "calendar_created"
-    CALENDAR_CHANGED = "calendar_changed"
-    CALENDAR_DELETED = "calendar_deleted"
-    CALENDAR_RESTORED = "calendar_restored"
-    WORKFLOW_CREATED = "workflow_created"
-    WORKFLOW_CHANGED = "workflow_changed"
-    WORKFLOW_PAUSED = "workflow_paused"
-    WORKFLOW_ACTIVATED = "workflow_activated"
-    WORKFLOW_DELETED = "workflow_deleted"
-    WORKFLOW_RESTORED = "workflow_restored"
-    WORKFLOW_RUN = "workflow_run"
-    WORKFLOW_RUN_RETRIED = "workflow_run_retried"
-    WORKFLOW_RUN_CANCELLED = "workflow_run_cancelled"
-    STEP_QUEUE_CREATED = "step_queue_created"
-    STEP_QUEUE_CHANGED = "step_queue_changed"
-    STEP_QUEUE_DELETED = "step_queue_deleted"
-    STEP_QUEUE_RUN = "step_queue_run"
-    STEP_QUEUE_RESUMED = "step_queue_resumed"
-    STEP_QUEUE_CANCELLED = "step_queue_cancelled"
-    ROLLBACK_RETRIED = "rollback_retried"
-    TOKEN_CREATED = "token_created"  # noqa: S105 (the name of an act)
-    TOKEN_REVOKED = "token_revoked"  # noqa: S105
-    LINK_CREATED = "link_created"
-    LINK_REVOKED = "link_revoked"
-    REPLAY_UPLOADED = "replay_uploaded"
-    REPLAY_DELETED = "replay_deleted"
-    EXPORT_CANCELLED = "export_cancelled"
-    PASSWORD_CHANGED = "password_changed"  # noqa: S105
-    IDENTITY_LINKED = "identity_linked"
-    IDENTITY_UNLINKED = "identity_unlinked"
-    PASSWORD_RESET = "password_reset"  # noqa: S105
-    QUEUE_PAUSED = "queue_paused"
-    QUEUE_RESUMED = "queue_resumed"
-    WORKER_DRAINED = "worker_drained"
-    WORKER_RESUMED = "worker_resumed"
+    OFFICE_CREATED = "office_created", _("Office created")
+    OFFICE_CHANGED = "office_changed", _("Office changed")
+    OFFICE_PAUSED = "office_paused", _("Office paused")
+    OFFICE_RESUMED = "office_resumed", _("Office resumed")
+    LIMITS_CHANGED = "limits_changed", _("Limits changed")
+    MEMBER_ADDED = "member_added", _("Member added")
+    MEMBER_CHANGED = "member_changed", _("Member's role changed")
+    MEMBER_REMOVED = "member_removed", _("Member removed")
+    WEBHOOK_CREATED = "webhook_created", _("Webhook created")
+    WEBHOOK_CHANGED = "webhook_changed", _("Webhook changed")
+    WEBHOOK_ROTATED = "webhook_rotated", _("Webhook's secret rotated")
+    WEBHOOK_DELETED = "webhook_deleted", _("Webhook deleted")
+    WEBHOOK_RESTORED = "webhook_restored", _("Webhook's deletion undone")
+    SCHEDULES_PAUSED = "schedules_paused", _("Schedules paused")
+    SCHEDULES_RESUMED = "schedules_resumed", _("Schedules resumed")
+    SCHEDULE_CREATED = "schedule_created", _("Schedule created")
+    SCHEDULE_CHANGED = "schedule_changed", _("Schedule changed")
+    SCHEDULE_PAUSED = "schedule_paused", _("Schedule paused")
+    SCHEDULE_RESUMED = "schedule_resumed", _("Schedule resumed")
+    SCHEDULE_DELETED = "schedule_deleted", _("Schedule deleted")
+    SCHEDULE_RESTORED = "schedule_restored", _("Schedule's deletion undone")
+    SCHEDULE_RUN = "schedule_run", _("Schedule run by hand")
+    TASK_RUN = "task_run", _("Task run by hand")
+    CALENDAR_CREATED = "calendar_created", _("Calendar created")
+    CALENDAR_CHANGED = "calendar_changed", _("Calendar changed")
+    CALENDAR_DELETED = "calendar_deleted", _("Calendar deleted")
+    CALENDAR_RESTORED = "calendar_restored", _("Calendar's deletion undone")
+    WORKFLOW_CREATED = "workflow_created", _("Workflow created")
+    WORKFLOW_CHANGED = "workflow_changed", _("Workflow changed")
+    WORKFLOW_PAUSED = "workflow_paused", _("Workflow paused")
+    WORKFLOW_ACTIVATED = "workflow_activated", _("Workflow activated")
+    WORKFLOW_DELETED = "workflow_deleted", _("Workflow deleted")
+    WORKFLOW_RESTORED = "workflow_restored", _("Workflow's deletion undone")
+    WORKFLOW_RUN = "workflow_run", _("Workflow run by hand")
+    WORKFLOW_RUN_RETRIED = "workflow_run_retried", _("Workflow run retried")
+    WORKFLOW_RUN_CANCELLED = "workflow_run_cancelled", _("Workflow run cancelled")
+    STEP_QUEUE_CREATED = "step_queue_created", _("Step queue created")
+    STEP_QUEUE_CHANGED = "step_queue_changed", _("Step queue changed")
+    STEP_QUEUE_DELETED = "step_queue_deleted", _("Step queue deleted")
+    STEP_QUEUE_RUN = "step_queue_run", _("Step queue started")
+    STEP_QUEUE_RESUMED = "step_queue_resumed", _("Step queue resumed")
+    STEP_QUEUE_CANCELLED = "step_queue_cancelled", _("Step queue's rollback requested")
+    ROLLBACK_RETRIED = "rollback_retried", _("Rollback of a job retried")
+    TOKEN_CREATED = "token_created", _("API token created")
+    TOKEN_REVOKED = "token_revoked", _("API token revoked")
+    LINK_CREATED = "link_created", _("Link to an export created")
+    LINK_REVOKED = "link_revoked", _("Link to an export revoked")
+    REPLAY_UPLOADED = "replay_uploaded", _("Replay uploaded")
+    REPLAY_DELETED = "replay_deleted", _("Replay deleted")
+    EXPORT_CANCELLED = "export_cancelled", _("Export cancelled")
+    PASSWORD_CHANGED = "password_changed", _("Password changed")
+    IDENTITY_LINKED = "identity_linked", _("Single sign-on linked")
+    IDENTITY_UNLINKED = "identity_unlinked", _("Single sign-on unlinked")
+    PASSWORD_RESET = "password_reset", _("Password reset by mail")
+    QUEUE_PAUSED = "queue_paused", _("Queue paused")
+    QUEUE_RESUMED = "queue_resumed", _("Queue resumed")
+    WORKER_DRAINED = "worker_drained", _("Worker drained")
+    WORKER_RESUMED = "worker_resumed", _("Worker resumed")
 
 
 class DeletedKind(models.TextChoices):

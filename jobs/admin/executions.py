@@ -24,13 +24,10 @@ from jobs.errors import Conflict
 from jobs.flower import link_for
 from jobs.models import Attempt, Execution, Job, Office
 from jobs.pages.permissions import current_user
-from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus
+from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus, Trigger
 from jobs.templatetags import pages
 
 STATE = columns.state(_("state"))
-BACKOFF = columns.label("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
-ON_LOST = columns.label("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
-TRIGGER = columns.label("trigger", _("trigger"), display.TRIGGER_NAMES)
 FAILURE = columns.label("failure_type", _("failure reason"), display.FAILURE_NAMES)
 
 
@@ -105,14 +102,14 @@ class SourceFilter(admin.SimpleListFilter):
 @admin.register(Execution)
 class ExecutionAdmin(ReadOnlyAdmin):
     list_display = (
-        *(name, STATE, TRIGGER, origin, columns.link("job", _("job")), "role", "worker", "created_at"),
+        *(name, STATE, "trigger", origin, columns.link("job", _("job")), "role", "worker", "created_at"),
         *("started_at", "finished_at", FAILURE, "attempt", "retry_count"),
     )
     list_filter = (
         SourceFilter,
         StateFilter,
         CREATED_SINCE,
-        choice("trigger", _("trigger"), display.TRIGGER_NAMES, indexed=False),
+        choice("trigger", _("trigger"), dict(Trigger.choices), indexed=False),
         RoleChoice,
         choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
     )
@@ -126,7 +123,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
         ),
         (
             _("Belongs to"),
-            {"fields": (TRIGGER, origin, "job", columns.row_of(Office, "office_id", _("office")))},
+            {"fields": ("trigger", origin, "job", columns.row_of(Office, "office_id", _("office")))},
         ),
         (
             _("Worker and lease"),
@@ -150,12 +147,9 @@ class ExecutionAdmin(ReadOnlyAdmin):
             _("Retries and limits"),
             {
                 "fields": (
-                    *(columns.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
-                    *(
-                        BACKOFF,
-                        columns.milliseconds("retry_base_delay_ms", _("initial retry delay")),
-                        ON_LOST,
-                    ),
+                    columns.milliseconds("timeout_ms", _("time limit")),
+                    *("retry_count", "max_retries", "retry_backoff"),
+                    *(columns.milliseconds("retry_base_delay_ms", _("initial retry delay")), "on_lost"),
                 )
             },
         ),

@@ -26,7 +26,7 @@ from jobs.pages.forms import ActionForm
 from jobs.pages.permissions import current_user
 from jobs.queries import children_of, events_of, parents_of, runs_of
 from jobs.selection import in_states
-from jobs.states import JOB_LIVE, JobStatus
+from jobs.states import JOB_LIVE, JobStatus, Trigger
 
 # So many of the jobs that an action fits, and of those that it skips, are counted.
 MOST_COUNTED = bulk.MOST + 1
@@ -34,12 +34,6 @@ MOST_COUNTED = bulk.MOST + 1
 OFFICE = columns.link("office", _("office"))
 STATE = columns.state(_("state"))
 FAILURE = columns.label("failure_type", _("failure reason"), display.FAILURE_NAMES)
-ON_FAILURE = columns.label(
-    "on_dependency_failure", _("on failed dependency"), display.ON_DEPENDENCY_FAILURE_NAMES
-)
-BACKOFF = columns.label("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
-ON_LOST = columns.label("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
-TRIGGER = columns.label("trigger", _("trigger"), display.TRIGGER_NAMES)
 
 
 def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:
@@ -82,7 +76,7 @@ class JobAdmin(ReadOnlyAdmin):
         CREATED_SINCE,
         RoleChoice,
         choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
-        choice("trigger", _("trigger"), display.TRIGGER_NAMES, indexed=False),
+        choice("trigger", _("trigger"), dict(Trigger.choices), indexed=False),
     )
     list_select_related = ("office", "batch")
     ids = ("batch", "office")
@@ -90,8 +84,8 @@ class JobAdmin(ReadOnlyAdmin):
     orders = {"office": "seq", "batch": "seq"}
     fieldsets = (
         (None, {"fields": ("id", "ref", "task_id", STATE, FAILURE, "error_message")}),
-        (_("Belongs to"), {"fields": ("office", "batch", "execution", TRIGGER, "unique_key")}),
-        (_("Order"), {"fields": ("role", "priority", "urgent", "dependency_count", ON_FAILURE)}),
+        (_("Belongs to"), {"fields": ("office", "batch", "execution", "trigger", "unique_key")}),
+        (_("Order"), {"fields": ("role", "priority", "urgent", "dependency_count", "on_dependency_failure")}),
         (
             _("Times"),
             {
@@ -107,12 +101,8 @@ class JobAdmin(ReadOnlyAdmin):
                 "fields": (
                     columns.milliseconds("timeout_ms", _("time limit")),
                     columns.milliseconds("queue_timeout_ms", _("queue timeout")),
-                    *("queue_timeout_at", "retry_count", "max_retries"),
-                    *(
-                        BACKOFF,
-                        columns.milliseconds("retry_base_delay_ms", _("initial retry delay")),
-                        ON_LOST,
-                    ),
+                    *("queue_timeout_at", "retry_count", "max_retries", "retry_backoff"),
+                    *(columns.milliseconds("retry_base_delay_ms", _("initial retry delay")), "on_lost"),
                 )
             },
         ),

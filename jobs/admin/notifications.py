@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs import display
 from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin
@@ -23,7 +22,6 @@ from jobs.notifications import creation, webhooks
 from jobs.pages.permissions import actor_of
 from jobs.states import EventType
 
-TYPE = columns.label("type", _("event type"), display.EVENT_NAMES)
 OF_OFFICE = columns.row_of(Office, "office_id", _("office"))
 OF_JOB = columns.row_of(Job, "job_id", _("job"))
 OF_BATCH = columns.row_of(Batch, "batch_id", _("batch"))
@@ -36,10 +34,10 @@ def actor(event: Event) -> str:
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
-    list_display = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, actor)
-    list_filter = (choice("type", _("event type"), display.EVENT_NAMES, indexed=False),)
+    list_display = ("id", "at", "type", OF_OFFICE, OF_JOB, OF_BATCH, actor)
+    list_filter = (choice("type", _("event type"), dict(EventType.choices), indexed=False),)
     ids = ("office_id",)
-    fields = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, columns.json("details", _("details")))
+    fields = ("id", "at", "type", OF_OFFICE, OF_JOB, OF_BATCH, columns.json("details", _("details")))
 
     def search(self, rows: QuerySet[Event], term: str) -> QuerySet[Event]:
         """A job's id finds its events among the newest: events have no index by job."""
@@ -60,7 +58,7 @@ class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
     url = forms.CharField(label=_("Address"), max_length=2000, widget=forms.TextInput(attrs={"size": 80}))
     event_types = forms.MultipleChoiceField(
         label=_("Events"),
-        choices=[(event.value, display.EVENT_NAMES[event]) for event in EventType],
+        choices=EventType.choices,
         widget=forms.CheckboxSelectMultiple,
         initial=[event.value for event in creation.DEFAULT_TYPES],
     )

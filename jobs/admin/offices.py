@@ -27,7 +27,7 @@ from jobs.notifications import creation
 from jobs.offices import MOST_ADDRESSES
 from jobs.pages.permissions import actor_of, current_user
 from jobs.sql import call, statements
-from jobs.states import Act, Backoff, MemberRole
+from jobs.states import Act, MemberRole
 
 # The API's name of the setting in each column, and the column of each setting.
 SETTINGS = {
@@ -59,11 +59,6 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
         choices=[(str(failure), display.FAILURE_NAMES[failure]) for failure in RETRYABLE],
         initial=[str(failure) for failure in RETRYABLE],
         widget=forms.CheckboxSelectMultiple,
-    )
-    retry_backoff = forms.ChoiceField(
-        label=_("Backoff"),
-        choices=[(str(backoff), text) for backoff, text in display.BACKOFF_NAMES.items()],
-        initial=Backoff.EXPONENTIAL,
     )
 
     class Meta:
@@ -206,11 +201,8 @@ class OfficeAdmin(SmallTableAdmin):
 
 @admin.register(Membership)
 class MembershipAdmin(LargeTableAdmin):
-    list_display = (
-        *("id", columns.link("user", _("user")), columns.link("office", _("office"))),
-        columns.label("role", _("role"), display.MEMBER_ROLE_NAMES),
-    )
-    list_filter = (choice("role", _("role"), display.MEMBER_ROLE_NAMES),)
+    list_display = (*("id", columns.link("user", _("user")), columns.link("office", _("office")), "role"),)
+    list_filter = (choice("role", _("role"), dict(MemberRole.choices)),)
     list_select_related = ("user", "office")
     ids = ("office",)
     people = ("user",)
@@ -223,10 +215,6 @@ class MembershipAdmin(LargeTableAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("office", "user") if obj else ()
-
-    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        kwargs["choices"] = list(display.MEMBER_ROLE_NAMES.items())
-        return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
         call.rows(statements.LOCK_OFFICE, [obj.office_id])
@@ -248,8 +236,7 @@ class MembershipAdmin(LargeTableAdmin):
 @admin.register(Activity)
 class ActivityAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", "at", "actor", columns.label("surface", _("surface"), display.SURFACE_NAMES)),
-        columns.label("act", _("what happened"), display.ACT_NAMES),
+        *("id", "at", "actor", "surface", "act"),
         *(columns.link("office", _("office")), columns.link("owner", _("owner"))),
     )
     list_select_related = ("office", "owner")

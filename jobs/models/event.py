@@ -13,7 +13,7 @@ class Event(models.Model):
     office_id = models.UUIDField(_("office"))
     job_id = models.UUIDField(_("job"), null=True)
     batch_id = models.UUIDField(_("batch"), null=True)
-    type = models.CharField(_("what happened"), max_length=20, choices=EventType.choices)
+    type = models.CharField(_("event type"), max_length=20, choices=EventType.choices)
     details = models.JSONField(_("details"), default=dict)
     at = models.DateTimeField(_("time"))
 

@@ -69,7 +69,7 @@ def title_of(body: dict[str, Any]) -> str:
             return gettext("Test message")
         case _:
             name = job_name(data)
-    return single_line(f"{display.EVENT_NAMES[event]}: {name}")
+    return single_line(f"{EventType(event).label}: {name}")
 
 
 def _jobs_of(counts: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from jobs import display
 from jobs.ids import parse_number
 from jobs.models import Activity
 from jobs.pages.permissions import office_access
@@ -22,8 +21,6 @@ def rows_of(activity: Iterable[Activity]) -> list[dict[str, Any]]:
     return [
         {
             "act": row,
-            "name": display.ACT_NAMES.get(row.act, row.act),
-            "surface": display.SURFACE_NAMES.get(row.surface, row.surface),
             "details": [(name, _text(value)) for name, value in row.details.items()],
         }
         for row in activity

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from jobs import display, members
+from jobs import members
 from jobs.access import access_for
 from jobs.errors import Conflict, Refused
 from jobs.models import Office
@@ -28,9 +28,7 @@ class MemberForm(EditForm):
         max_length=150,
         widget=forms.TextInput({"autocapitalize": "none", "spellcheck": "false", "autocomplete": "off"}),
     )
-    role = forms.ChoiceField(
-        label=gettext_lazy("Role"), choices=[(role, display.MEMBER_ROLE_NAMES[role]) for role in MemberRole]
-    )
+    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=MemberRole.choices)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -92,6 +90,6 @@ def _render(request: HttpRequest, office: Office, form: MemberForm) -> HttpRespo
         "form": form,
         "members": listed[:MOST_LISTED],
         "beyond": max(0, listed.count() - MOST_LISTED),
-        "roles": [(role.value, display.MEMBER_ROLE_NAMES[role]) for role in MemberRole],
+        "roles": MemberRole.choices,
     }
     return render(request, "jobs/members.html", context, status=400 if form.errors else 200)

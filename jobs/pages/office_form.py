@@ -22,6 +22,7 @@ from jobs.models import Office
 from jobs.office_config import LONGEST_DEFAULT_MS, MOST_JOBS_AT_ONCE, MOST_ROLES, config_of
 from jobs.offices import MOST_ADDRESSES
 from jobs.pages.edit_form import EditForm
+from jobs.states import Backoff
 
 EMPTY_ROWS = 2
 MS = 1000
@@ -103,9 +104,7 @@ class LimitsForm(EditForm):
         show_hidden_initial=True,
         help_text=_("For jobs whose Task and submission set none."),
     )
-    retry_backoff = forms.ChoiceField(
-        label=_("Backoff"), choices=list(display.BACKOFF_NAMES.items()), show_hidden_initial=True
-    )
+    retry_backoff = forms.ChoiceField(label=_("Backoff"), choices=Backoff.choices, show_hidden_initial=True)
     retry_base_delay = SecondsField(
         label=_("First delay (s)"), low_ms=0, high_ms=LONGEST_DELAY_MS, show_hidden_initial=True
     )

@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from jobs import display
 from jobs.errors import Refused
 from jobs.models import Notification, Office, Webhook
 from jobs.notifications import batches, creation
@@ -22,7 +21,7 @@ from jobs.notifications import webhooks as verbs
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import actor_of, current_user, office_access
 from jobs.pages.undo import offer_undo
-from jobs.states import CLIENT_EVENTS, MemberRole, WebhookFormat
+from jobs.states import CLIENT_EVENTS, EventType, MemberRole, WebhookFormat
 
 MOST_DELIVERIES = 100
 
@@ -36,7 +35,7 @@ class WebhookForm(EditForm):
     )
     event_types = forms.MultipleChoiceField(
         label=gettext_lazy("Events"),
-        choices=[(event, display.EVENT_NAMES[event]) for event in CLIENT_EVENTS],
+        choices=[(event, EventType(event).label) for event in CLIENT_EVENTS],
         widget=forms.CheckboxSelectMultiple,
     )
 
@@ -45,7 +44,7 @@ class NewWebhookForm(WebhookForm):
     format = forms.ChoiceField(
         label=gettext_lazy("Message format"),
         required=False,
-        choices=list(display.WEBHOOK_FORMAT_NAMES.items()),
+        choices=WebhookFormat.choices,
         help_text=gettext_lazy(
             "For a chat, enter the URL of its incoming webhook. The format does not change later."
         ),

@@ -21,7 +21,7 @@ from jobs.pages.batch_view import BatchView
 from jobs.pages.graph_drawing import shorten_detail
 from jobs.pages.graph_groups import Group
 from jobs.pages.time_input import TimeInput
-from jobs.states import ExecutionStatus, JobStatus
+from jobs.states import EventType, ExecutionStatus, JobStatus, MemberRole
 
 register = template.Library()
 register.filter("details", display.event_details)
@@ -100,23 +100,13 @@ def failure(value: str) -> display.Text:
 
 
 @register.filter
-def webhook_format(value: str) -> display.Text:
-    return display.WEBHOOK_FORMAT_NAMES[value]
-
-
-@register.filter
 def event_name(value: str) -> display.Text:
-    return display.EVENT_NAMES.get(value, value)
-
-
-@register.filter
-def trigger(value: str) -> display.Text:
-    return display.TRIGGER_NAMES.get(value, value)
+    return dict(EventType.choices).get(value, value)
 
 
 @register.filter
 def member(value: str) -> display.Text:
-    return display.MEMBER_ROLE_NAMES.get(value, value)
+    return dict(MemberRole.choices).get(value, value)
 
 
 @register.filter

@@ -8,7 +8,6 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs.display import EVENT_NAMES
 from jobs.pages.permissions import current_user
 from jobs.states import EventType
 from scheduler import alerts as domain
@@ -32,7 +31,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
     rows = [
         {
             "alert": alert,
-            "title": EVENT_NAMES[alert.type],
+            "title": EventType(alert.type).label,
             "address": _address(alert),
             "is_new": alert.at > seen,
         }
@@ -57,7 +56,7 @@ def new(request: HttpRequest) -> JsonResponse:
             "newest": newest
             and {
                 "id": newest.id,
-                "title": str(EVENT_NAMES[newest.type]),
+                "title": str(EventType(newest.type).label),
                 "text": newest.name,
                 "address": _address(newest) or reverse("scheduler:alerts"),
             },

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from dure.failures import FailureType
-from jobs.display import FAILURE_NAMES, TRIGGER_NAMES
+from jobs.display import FAILURE_NAMES
 from jobs.pages.selection import filter_query
 from jobs.pages.time_range import RANGE_NAMES, RANGES, TimeRangeForm
 from jobs.search import LONGEST_TEXT
@@ -15,7 +15,6 @@ from jobs.states import Trigger
 from scheduler.runs.filters import RunFilter, RunState, Sort
 
 FAILURES = [(str(kind), FAILURE_NAMES[kind]) for kind in FailureType]
-TRIGGERS = [(str(trigger), TRIGGER_NAMES[trigger]) for trigger in Trigger]
 
 
 class RunFilterForm(TimeRangeForm):
@@ -28,7 +27,7 @@ class RunFilterForm(TimeRangeForm):
         choices=FAILURES,
         required=False,
     )
-    trigger = forms.ChoiceField(label=_("Trigger"), choices=TRIGGERS, required=False)
+    trigger = forms.ChoiceField(label=_("Trigger"), choices=Trigger.choices, required=False)
     task = forms.CharField(label=_("Task"), max_length=LONGEST_TEXT, required=False)
     role = forms.CharField(label=_("Role"), max_length=64, required=False)
     worker = forms.CharField(label=_("Worker"), max_length=LONGEST_TEXT, required=False)

@@ -23,9 +23,10 @@ from jobs.pages.confirmation import MATCHING, confirm, hidden_fields
 from jobs.pages.live_list import New, Place
 from jobs.pages.permissions import current_user
 from jobs.pages.time_range import CUSTOM, RANGE_NAMES
+from jobs.states import Trigger
 from scheduler.models import SavedView
 from scheduler.pages.causes import causes_of
-from scheduler.pages.run_filter import FAILURES, TRIGGERS, RunFilterForm
+from scheduler.pages.run_filter import FAILURES, RunFilterForm
 from scheduler.runs import bulk, csv_export, search
 from scheduler.runs.filters import RunFilter, RunState, Sort
 
@@ -190,7 +191,7 @@ def _choices(form: RunFilterForm, user: User) -> list[dict[str, Any]]:
     """The fields of the form that are a choice of one."""
     query = form.query()
     offices = [(str(office.pk), office.name) for office in offices_of(user).order_by("name")[:MOST_OFFICES]]
-    choices = {"failure": FAILURES, "trigger": TRIGGERS, "office": offices, "ended": RANGE_NAMES}
+    choices = {"failure": FAILURES, "trigger": Trigger.choices, "office": offices, "ended": RANGE_NAMES}
     return [
         {"name": name, "label": form.fields[name].label, "choices": values, "chosen": query.get(name, "")}
         for name, values in choices.items()
