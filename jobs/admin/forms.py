@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 from jobs.display import Text
 from jobs.errors import Refused
 from jobs.masks import MASK_MOVED, has_mask, mask_secrets, restore_secrets
+from jobs.pages.fields import milliseconds_of, seconds_of
 
 
 def add_refusals(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> None:
@@ -25,32 +26,6 @@ def add_refusals(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) 
             text = " ".join(map(str, texts))
             in_form = field in form.fields
             form.add_error(field if in_form else None, text if in_form or not name else f"{name}: {text}")
-
-
-def milliseconds_of(seconds: Decimal) -> int:
-    return int(seconds * 1000)
-
-
-def seconds_of(milliseconds: int) -> str:
-    return f"{Decimal(milliseconds) / 1000:f}"
-
-
-class SecondsField(forms.DecimalField):
-    """A column in milliseconds, edited in seconds."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(decimal_places=3, **options)
-
-    def prepare_value(self, value: Any) -> Any:
-        # What was sent is a text already, in seconds.
-        return seconds_of(value) if isinstance(value, int) else value
-
-    def clean(self, value: Any) -> Any:
-        seconds = super().clean(value)
-        return None if seconds is None else milliseconds_of(seconds)
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return super().has_changed(self.prepare_value(initial), data)
 
 
 class SecondsByNameField(forms.JSONField):

@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.validators import validate_email
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -17,14 +16,16 @@ from jobs.admin import columns
 from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin, SmallTableAdmin
 from jobs.admin.filters import boolean_filter, choice
-from jobs.admin.forms import SecondsByNameField, SecondsField
+from jobs.admin.forms import SecondsByNameField
 from jobs.admin.links import Link, rows_of
 from jobs.errors import Invalid
+from jobs.field_types import LONGEST_DELAY_MS
 from jobs.members import refuse_ownerless
 from jobs.models import Activity, Batch, Event, Job, Membership, Office, Webhook
 from jobs.models.office import default_role_timeouts
 from jobs.notifications import creation
-from jobs.offices import MOST_ADDRESSES
+from jobs.office_config import LONGEST_DEFAULT_MS
+from jobs.pages.fields import AddressesField, SecondsField
 from jobs.pages.permissions import actor_of, current_user
 from jobs.sql import call, statements
 from jobs.states import Act, MemberRole
@@ -38,13 +39,14 @@ COLUMNS = {alias: column for column, alias in SETTINGS.items()}
 
 
 class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
-    notify_emails = forms.CharField(
+    notify_emails = AddressesField(
         label=_("Email addresses"),
         required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("Notified when a job fails and has no retries left. One address per line."),
     )
-    default_timeout_ms = SecondsField(label=_("Default time limit (s)"), initial=1_800_000)
+    default_timeout_ms = SecondsField(
+        label=_("Default time limit (s)"), initial=1_800_000, low_ms=1, high_ms=LONGEST_DEFAULT_MS
+    )
     default_timeout_by_role = SecondsByNameField(
         label=_("Default time limits by role (s)"),
         required=False,
@@ -52,7 +54,9 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_('As JSON, in seconds: {"QA": 2700}.'),
     )
-    retry_base_delay_ms = SecondsField(label=_("Initial retry delay (s)"), initial=60_000)
+    retry_base_delay_ms = SecondsField(
+        label=_("Initial retry delay (s)"), initial=60_000, low_ms=0, high_ms=LONGEST_DELAY_MS
+    )
     retryable_failures = forms.MultipleChoiceField(
         label=_("Retry on"),
         required=False,
@@ -72,18 +76,6 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
                 'As JSON: {"FE": 1}. A role that is not named has the office\'s limit.'
             ),
         }
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.initial["notify_emails"] = "\n".join(self.instance.notify_emails)
-
-    def clean_notify_emails(self) -> list[str]:
-        addresses = list(dict.fromkeys(self.cleaned_data["notify_emails"].split()))
-        for address in addresses:
-            validate_email(address)
-        if len(addresses) > MOST_ADDRESSES:
-            raise forms.ValidationError(_("At most %(count)s addresses.") % {"count": MOST_ADDRESSES})
-        return addresses
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -5,11 +5,9 @@ do not undo each other's changes. Times are in seconds here and in milliseconds 
 """
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.core.validators import validate_email
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -20,33 +18,11 @@ from jobs.errors import ErrorText
 from jobs.field_types import LONGEST_DELAY_MS, MOST_RETRIES
 from jobs.models import Office
 from jobs.office_config import LONGEST_DEFAULT_MS, MOST_JOBS_AT_ONCE, MOST_ROLES, config_of
-from jobs.offices import MOST_ADDRESSES
 from jobs.pages.edit_form import EditForm
+from jobs.pages.fields import AddressesField, SecondsField
 from jobs.states import Backoff
 
 EMPTY_ROWS = 2
-MS = 1000
-SECONDS = ("default_timeout", "retry_base_delay")
-
-
-class AddressesField(forms.CharField):
-    """Email addresses, one per line."""
-
-    widget = forms.Textarea({"rows": 3, "cols": None, "spellcheck": "false"})
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        addresses = [line.strip() for line in (value or "").replace(",", "\n").splitlines() if line.strip()]
-        if len(addresses) > MOST_ADDRESSES:
-            raise forms.ValidationError(_("At most %(count)s addresses.") % {"count": MOST_ADDRESSES})
-        for address in addresses:
-            validate_email(address)
-        return addresses
-
-    def run_validators(self, value: Any) -> None:
-        """Run no validators of texts, since the value is a list."""
 
 
 class OfficeForm(EditForm):
@@ -56,27 +32,6 @@ class OfficeForm(EditForm):
         required=False,
         help_text=_("One per line. They receive an email when a job fails for good."),
     )
-
-
-class SecondsField(forms.DecimalField):
-    """A time in seconds, kept in milliseconds."""
-
-    def __init__(self, *, low_ms: int, high_ms: int, **options: Any) -> None:
-        super().__init__(
-            min_value=Decimal(low_ms) / MS,
-            max_value=Decimal(high_ms) / MS,
-            decimal_places=3,
-            widget=forms.NumberInput({"step": "any"}),
-            **options,
-        )
-
-
-def _seconds(ms: int) -> str:
-    return f"{Decimal(ms) / MS:f}"
-
-
-def _ms(seconds: Decimal | None) -> int | None:
-    return None if seconds is None else int(seconds * MS)
 
 
 class LimitsForm(EditForm):
@@ -118,10 +73,7 @@ class LimitsForm(EditForm):
 
     def __init__(self, office: Office, data: Any = None) -> None:
         config = config_of(office)
-        initial = {name: config[key] for key, name in self.field_names.items()}
-        for name in SECONDS:
-            initial[name] = _seconds(initial[name])
-        super().__init__(data, initial=initial)
+        super().__init__(data, initial={name: config[key] for key, name in self.field_names.items()})
         self.rows = role_rows(config, data)
 
     def is_valid(self) -> bool:
@@ -138,8 +90,7 @@ class LimitsForm(EditForm):
 
     def patch(self) -> dict[str, Any]:
         keys = {name: key for key, name in self.field_names.items()}
-        values = {**self.cleaned_data, **{name: _ms(self.cleaned_data[name]) for name in SECONDS}}
-        patch = {keys[name]: values[name] for name in self.changed_data}
+        patch = {keys[name]: self.cleaned_data[name] for name in self.changed_data}
         for key, column in (("maxConcurrentByRole", "limit"), ("defaultTimeoutByRole", "timeout")):
             if changes := self._changes_by_role(column):
                 patch[key] = changes
@@ -152,7 +103,7 @@ class LimitsForm(EditForm):
         }
         for row, data in zip(self.rows, rows, strict=True):
             if data["role"] and (data["role"] != data["before"] or column in row.changed_data):
-                changes[data["role"]] = _ms(data[column]) if column == "timeout" else data[column]
+                changes[data["role"]] = data[column]
         return changes
 
 
@@ -208,12 +159,7 @@ def role_rows(config: Mapping[str, Any], data: Any) -> list[RoleForm]:
         return [RoleForm(data, prefix=str(number)) for number in sent]
     limits, timeouts = config["maxConcurrentByRole"], config["defaultTimeoutByRole"]
     rows: list[dict[str, Any]] = [
-        {
-            "before": role,
-            "role": role,
-            "limit": limits.get(role),
-            "timeout": _seconds(timeouts[role]) if role in timeouts else None,
-        }
+        {"before": role, "role": role, "limit": limits.get(role), "timeout": timeouts.get(role)}
         for role in sorted({*limits, *timeouts})
     ]
     return [
