@@ -1,6 +1,6 @@
 """Creates an office, and changes its name and notification addresses. office_config.py has its limits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,10 +14,10 @@ from jobs.states import Act, MemberRole
 MOST_ADDRESSES = 20
 
 
-def create(owner: User, name: str, notify_emails: Sequence[str] = ()) -> Office:
+def create(owner: User, name: str, **settings: Any) -> Office:
     """A new office with its first owner."""
     with transaction.atomic():
-        office = Office.objects.create(name=name, notify_emails=list(notify_emails))
+        office = Office.objects.create(name=name, **settings)
         Membership.objects.create(office=office, user=owner, role=MemberRole.OWNER)
         activity.record(Act.OFFICE_CREATED, office=office.id, actor=owner.get_username())
     return office

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from dure.failures import RETRYABLE
-from jobs import activity, display, office_config, office_deletion
+from jobs import activity, display, members, office_config, office_deletion, offices
 from jobs.admin import columns
 from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin, SmallTableAdmin
@@ -20,10 +20,8 @@ from jobs.admin.forms import SecondsByNameField
 from jobs.admin.links import Link, rows_of
 from jobs.errors import Invalid
 from jobs.field_types import LONGEST_DELAY_MS
-from jobs.members import refuse_ownerless
 from jobs.models import Activity, Batch, Event, Job, Membership, Office, Webhook
 from jobs.models.office import default_role_timeouts
-from jobs.notifications import creation
 from jobs.office_config import LONGEST_DEFAULT_MS
 from jobs.pages.fields import AddressesField, SecondsField
 from jobs.pages.permissions import actor_of, current_user
@@ -172,17 +170,12 @@ class OfficeAdmin(SmallTableAdmin):
     def save_model(self, request: HttpRequest, obj: Office, form: Any, change: bool) -> None:
         data, actor = form.cleaned_data, actor_of(request)
         if not change:
-            # The user who creates an office owns it, as in the API.
-            obj.save(force_insert=True)
-            Membership.objects.create(office=obj, user=current_user(request), role=MemberRole.OWNER)
-            activity.record(Act.OFFICE_CREATED, office=obj.pk, actor=actor)
+            office = offices.create(current_user(request), **data)
+            obj.pk, obj._state.adding = office.pk, False
             return
         basics = {name: data[name] for name in ("name", "notify_emails") if name in form.changed_data}
         if basics:
-            # New addresses are not notified of past events.
-            with creation.events_drained(obj.pk):
-                Office.objects.filter(pk=obj.pk).update(**basics)
-                activity.record(Act.OFFICE_CHANGED, office=obj.pk, actor=actor, **basics)
+            offices.change(obj, basics, actor=actor)
         if patch := patch_of(data, form.changed_data):
             replacement = replacement_patch(patch, Office.objects.get(pk=obj.pk))
             office_config.change(obj.pk, replacement, actor=actor)
@@ -211,18 +204,13 @@ class MembershipAdmin(LargeTableAdmin):
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
         call.rows(statements.LOCK_OFFICE, [obj.office_id])
         super().save_model(request, obj, form, change)
-        refuse_ownerless(obj.office)
-        self._record(request, obj, Act.MEMBER_CHANGED if change else Act.MEMBER_ADDED, role=obj.role)
+        members.refuse_ownerless(obj.office)
+        act = Act.MEMBER_CHANGED if change else Act.MEMBER_ADDED
+        username, actor = obj.user.get_username(), actor_of(request)
+        activity.record(act, office=obj.office_id, actor=actor, username=username, role=obj.role)
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
-        call.rows(statements.LOCK_OFFICE, [obj.office_id])
-        obj.delete()
-        refuse_ownerless(obj.office)
-        self._record(request, obj, Act.MEMBER_REMOVED)
-
-    def _record(self, request: HttpRequest, obj: Membership, act: Act, **details: Any) -> None:
-        actor = actor_of(request)
-        activity.record(act, office=obj.office_id, actor=actor, username=obj.user.get_username(), **details)
+        members.remove(obj.office, obj.user.get_username(), actor=actor_of(request))
 
 
 @admin.register(Activity)
