@@ -25,18 +25,10 @@ from jobs.states import JobStatus
 @gzip_page
 @require_safe
 @login_required
-def batch(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpResponse:
-    return _render(request, office_id, batch_id, "jobs/batch.html")
-
-
-@gzip_page
-@require_safe
-@login_required
-def batch_live(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpResponse:
-    return _render(request, office_id, batch_id, "jobs/batch_live.html")
-
-
-def _render(request: HttpRequest, office_id: UUID, batch_id: UUID, template: str) -> HttpResponse:
+def batch(
+    request: HttpRequest, office_id: UUID, batch_id: UUID, *, template: str = "batch.html"
+) -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
     access = office_access(request, office_id)
     office = access.office
     newest = queries.newest_event(office)
@@ -44,7 +36,7 @@ def _render(request: HttpRequest, office_id: UUID, batch_id: UUID, template: str
     context = {"section": "offices", "office": office, "batch": batch, "newest_event": newest}
     context["can_operate"] = can_operate(access)
     contents = batch_context(office, batch, timezone.now(), view_of(request.GET))
-    return render(request, template, context | contents)
+    return render(request, f"jobs/{template}", context | contents)
 
 
 def batch_context(office: Office, batch: Batch, now: datetime, view: BatchView) -> dict[str, Any]:

@@ -34,17 +34,8 @@ MOST_DRAWN = 6
 
 @require_safe
 @login_required
-def job(request: HttpRequest, office_id: UUID, job_id: UUID) -> HttpResponse:
-    return _render(request, office_id, job_id, "jobs/job.html")
-
-
-@require_safe
-@login_required
-def job_live(request: HttpRequest, office_id: UUID, job_id: UUID) -> HttpResponse:
-    return _render(request, office_id, job_id, "jobs/job_live.html")
-
-
-def _render(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) -> HttpResponse:
+def job(request: HttpRequest, office_id: UUID, job_id: UUID, *, template: str = "job.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
     access = office_access(request, office_id)
     newest = queries.newest_event(access.office)
     job, now, user = _job(access.office, job_id), timezone.now(), current_user(request)
@@ -61,9 +52,9 @@ def _render(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) 
         ],
         **job_context(access.office, job, now),
     }
-    if template == "jobs/job.html":
+    if template == "job.html":
         context |= job_log_context(request, job)
-    return render(request, template, context)
+    return render(request, f"jobs/{template}", context)
 
 
 @require_POST

@@ -64,19 +64,11 @@ def limits(request: HttpRequest, office_id: UUID) -> HttpResponse:
 
 @require_POST
 @login_required
-def pause(request: HttpRequest, office_id: UUID) -> HttpResponse:
+def pause(request: HttpRequest, office_id: UUID, *, paused: bool) -> HttpResponse:
+    """Pause the office, or resume it."""
     office_access(request, office_id, MemberRole.OWNER)
-    office_config.change(office_id, {"paused": True}, actor=actor_of(request))
-    messages.success(request, _("Office paused. Running jobs continue."))
-    return redirect("pages:office", office_id)
-
-
-@require_POST
-@login_required
-def resume(request: HttpRequest, office_id: UUID) -> HttpResponse:
-    office_access(request, office_id, MemberRole.OWNER)
-    office_config.change(office_id, {"paused": False}, actor=actor_of(request))
-    messages.success(request, _("Office resumed."))
+    office_config.change(office_id, {"paused": paused}, actor=actor_of(request))
+    messages.success(request, _("Office paused. Running jobs continue.") if paused else _("Office resumed."))
     return redirect("pages:office", office_id)
 
 
