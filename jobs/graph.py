@@ -1,6 +1,7 @@
 """The shape of a graph: cycles, levels and the longest path. Pure, and without recursion."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -8,19 +9,13 @@ Node = TypeVar("Node", bound=Hashable)
 
 def cycle(parents: Mapping[Node, Sequence[Node]]) -> list[Node] | None:
     """The members of one cycle in order, each a dependency of the next; None when there is none."""
-    done = set(order(parents))
-    left = next((node for node in parents if node not in done), None)
-    if left is None:
-        return None
-    # Each remaining node has a remaining parent, so following parents must repeat a node.
-    seen: dict[Node, int] = {}
-    path: list[Node] = []
-    node = left
-    while node not in seen:
-        seen[node] = len(path)
-        path.append(node)
-        node = next(parent for parent in parents[node] if parent in parents and parent not in done)
-    return path[seen[node] :][::-1]
+    inside = {node: [parent for parent in before if parent in parents] for node, before in parents.items()}
+    try:
+        TopologicalSorter(inside).prepare()
+    except CycleError as error:
+        members: list[Node] = error.args[1][:-1]  # the first stands at its end once more
+        return members
+    return None
 
 
 def order(parents: Mapping[Node, Sequence[Node]]) -> list[Node]:
