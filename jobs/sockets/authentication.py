@@ -5,11 +5,11 @@ Origin header tells the pages apart. Programs send none, which Channels' Allowed
 """
 
 import logging
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from django.conf import settings
+from django.http import parse_cookie
 from django.http.request import split_domain_port, validate_host
 from django.utils import timezone
 
@@ -65,7 +65,7 @@ def authenticate(headers: dict[str, str], ticket: str | None) -> credentials.Cre
         return credentials.from_token(plain.strip(), now)
     if ticket is not None:
         return credentials.redeem_ticket(ticket, now)
-    key = _cookies(headers.get("cookie", "")).get(settings.SESSION_COOKIE_NAME)
+    key = parse_cookie(headers.get("cookie", "")).get(settings.SESSION_COOKIE_NAME)
     return credentials.from_session(key) if key else None
 
 
@@ -91,10 +91,3 @@ def headers_of(scope: dict[str, Any]) -> dict[str, str]:
 def _with_port(netloc: str, scheme: str) -> tuple[str, str]:
     domain, port = split_domain_port(netloc)
     return domain, port or DEFAULT_PORTS.get(scheme, "")
-
-
-def _cookies(header: str) -> dict[str, str]:
-    try:
-        return {name: morsel.value for name, morsel in SimpleCookie(header).items()}
-    except CookieError:
-        return {}
