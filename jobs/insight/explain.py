@@ -20,15 +20,6 @@ from jobs.states import JOB_ENDED, JOB_WAITING, ExecutionStatus, JobStatus, OnDe
 MOST_PARENTS = 20
 
 
-WHY_NOT_RETRIED = {
-    Why.FAILURE_TYPE: "Another attempt would fail in the same way, so there is none.",
-    Why.OFFICE: "The office does not retry this type of failure.",
-    Why.QUEUE_TIMEOUT: "A job that did not start in time is not retried.",
-    Why.RETRIES_USED: "Its retries are used up.",
-    Why.TASK: "Its Task does not retry this failure.",
-}
-
-
 @dataclass(frozen=True)
 class Explanation:
     state: str
@@ -126,7 +117,7 @@ def final_failure(office: Office, job: Job) -> Reason:
         "max_retries": job.max_retries,
         "remedy": in_english(remedy) if remedy else None,
     }
-    message = f"{WHY_NOT_RETRIED[why]} {facts['remedy'] or ''}".strip()
+    message = f"{in_english(why.label)} {facts['remedy'] or ''}".strip()
     return Reason(Code.NOT_RETRIED, message, facts)
 
 

@@ -1,7 +1,7 @@
 """When jobs will probably start and end, from a simulation of the queue with their usual run times.
 
 It assumes that nothing fails, that no jobs are added, and that every slot has a worker. Where a run time is
-not live_parents, neither is the job's end, nor the start of what depends on it or on its slot.
+not known, neither is the job's end, nor the start of what depends on it or on its slot.
 """
 
 import heapq
@@ -31,7 +31,7 @@ class Work:
     id: Hashable
     role: str
     order: tuple[Any, ...]  # among ready jobs, the least starts first
-    seconds: float | None  # the usual length of its run; None: not live_parents
+    seconds: float | None  # the usual length of its run; None: not known
     parents: Collection[Hashable] = ()  # those that have not ended
     not_before: float = 0.0
     running_for: float | None = None  # None: it holds no slot yet
@@ -47,7 +47,7 @@ class Span:
 def forecast(
     works: Sequence[Work], slots: int, role_slots: Mapping[str, int], paused: bool = False
 ) -> dict[Hashable, Span]:
-    """The start and the end of each job; a job whose start is not live_parents is left out."""
+    """The start and the end of each job; a job whose start is not known is left out."""
     simulation = _Simulation(works, slots, role_slots)
     if not paused:
         simulation.run()

@@ -125,7 +125,7 @@ def seconds_of(node: Node, usual: Mapping[str, float], now: datetime) -> float:
 
 
 def estimated_end(office: Office, nodes: Sequence[Node], now: datetime) -> datetime | None:
-    """The end of its last job; None if that is not known_ends, or in the past."""
+    """The end of its last job; None if that is not known, or in the past."""
     live = [node.id for node in nodes if node.status in JOB_LIVE]
     if not live:
         return None

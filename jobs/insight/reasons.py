@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
 
 class Code(StrEnum):
     DEPENDENCY_FAILED = "dependency_failed"
@@ -24,14 +27,14 @@ class Code(StrEnum):
     NOT_RETRIED = "not_retried"
 
 
-class Why(StrEnum):
+class Why(TextChoices):
     """Why a failed job is not retried."""
 
-    FAILURE_TYPE = "failure_type"
-    OFFICE = "office"
-    QUEUE_TIMEOUT = "queue_timeout"
-    RETRIES_USED = "retries_used"
-    TASK = "task"
+    FAILURE_TYPE = "failure_type", _("Another attempt would fail in the same way, so there is none.")
+    OFFICE = "office", _("The office does not retry this type of failure.")
+    QUEUE_TIMEOUT = "queue_timeout", _("A job that did not start in time is not retried.")
+    RETRIES_USED = "retries_used", _("Its retries are used up.")
+    TASK = "task", _("Its Task does not retry this failure.")
 
 
 @dataclass(frozen=True)

@@ -32,20 +32,13 @@ SENTENCES: dict[Code, Text] = {
 }
 NO_JOBS_OF_ROLE: Text = _("The office allows no jobs of the role %(role)s: its limit is 0.")
 LIMITS = (Code.OFFICE_LIMIT, Code.ROLE_LIMIT, Code.OFFICE_PAUSED)
-WHY_NOT_RETRIED: dict[str, Text] = {
-    Why.FAILURE_TYPE: _("Another attempt would fail in the same way, so there is none."),
-    Why.OFFICE: _("The office does not retry this type of failure."),
-    Why.QUEUE_TIMEOUT: _("A job that did not start in time is not retried."),
-    Why.RETRIES_USED: _("Its retries are used up."),
-    Why.TASK: _("Its Task does not retry this failure."),
-}
 NAMED = 3
 
 
 def sentence(reason: Reason) -> str:
     if reason.code == Code.NOT_RETRIED:
         remedy = REMEDIES.get(reason.facts["failure_type"], "")
-        return f"{WHY_NOT_RETRIED[reason.facts['why']]} {remedy}".strip()
+        return f"{Why(reason.facts['why']).label} {remedy}".strip()
     facts = {name: _fact(value) for name, value in reason.facts.items()}
     none_allowed = reason.code == Code.ROLE_LIMIT and reason.facts["limit"] == 0
     text = (str(NO_JOBS_OF_ROLE if none_allowed else SENTENCES[reason.code]) % facts).strip()
