@@ -1,6 +1,6 @@
 """Every address of offices, jobs and Tasks, below /api/."""
 
-from django.urls import include, path
+from django.urls import path
 
 from jobs.api import (
     batches,
@@ -14,10 +14,12 @@ from jobs.api import (
     queues,
     run_logs,
     tasks,
+    webhooks,
 )
 
 OFFICE = "offices/<uuid:office_id>"
 JOB = f"{OFFICE}/jobs/<uuid:job_id>"
+WEBHOOK = f"{OFFICE}/webhooks/<int:webhook_id>"
 
 urlpatterns = [
     path("offices", office.OfficeListView.as_view(), name="offices"),
@@ -39,7 +41,16 @@ urlpatterns = [
     path(f"{OFFICE}/batches", batches.BatchListView.as_view(), name="batches"),
     path(f"{OFFICE}/batches/<uuid:batch_id>", batches.BatchDetailView.as_view(), name="batch"),
     path(f"{OFFICE}/events", events.EventListView.as_view(), name="events"),
-    path("", include("jobs.api.webhook_urls")),
+    path(f"{OFFICE}/webhooks", webhooks.WebhookListView.as_view(), name="webhooks"),
+    path(WEBHOOK, webhooks.WebhookDetailView.as_view(), name="webhook"),
+    path(f"{WEBHOOK}/rotate", webhooks.RotateView.as_view(), name="rotate-webhook"),
+    path(f"{WEBHOOK}/test", webhooks.TestView.as_view(), name="test-webhook"),
+    path(f"{WEBHOOK}/deliveries", webhooks.DeliveryListView.as_view(), name="deliveries"),
+    path(
+        f"{WEBHOOK}/deliveries/<int:delivery_id>/send-again",
+        webhooks.SendAgainView.as_view(),
+        name="send-again",
+    ),
     path("roles", queues.QueueListView.as_view(), name="roles"),
     path("roles/<str:role>/pause", queues.PauseQueueView.as_view(), name="pause-role"),
     path("roles/<str:role>/resume", queues.ResumeQueueView.as_view(), name="resume-role"),
