@@ -11,15 +11,13 @@ from rest_framework.response import Response
 
 from jobs import graph
 from jobs.api import examples
-from jobs.api.framework.filtering import FilterBackend, reject_unknown
+from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.openapi_examples import in_response
-from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.query import Flag
 from jobs.api.views import OfficeView
 from jobs.api_model import AnyOf, ApiOut, Number, Omittable, TextOrNone, Time
 from jobs.insight import progress, stats
-from jobs.models import Batch
 from jobs.states import JobStatus
 
 GRAPH = Flag("graph", "`false` leaves the graph out.", default=True)
@@ -82,10 +80,6 @@ class BatchInFullOut(BatchOut):
 
 class BatchListView(OfficeView):
     """The batches of an office, each with its progress."""
-
-    queryset = Batch.objects.none()
-    pagination_class = PagePagination
-    filter_backends = (FilterBackend,)
 
     @extend_schema(
         operation_id="list_batches",

@@ -11,7 +11,6 @@ from jobs import lifecycle, serialize, submission
 from jobs.api import examples
 from jobs.api.batches import SubmittedBatchOut
 from jobs.api.filters import JobFilter
-from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
@@ -43,7 +42,6 @@ class JobListView(OfficeView):
 
     queryset = Job.objects.none()
     pagination_class = JobPagination
-    filter_backends = (FilterBackend,)
     filterset_class = JobFilter
 
     @extend_schema(

@@ -10,15 +10,12 @@ from rest_framework.response import Response
 
 from jobs import members
 from jobs.api import examples
-from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
-from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read
 from jobs.api.views import OWNER, OfficeView
 from jobs.api_model import AnyOf, ApiIn, ApiOut, OneOf
-from jobs.models import Membership
 from jobs.states import MemberRole
 
 
@@ -34,10 +31,6 @@ class MemberOut(ApiOut):
 
 class MemberListView(OfficeView):
     """The members and their roles."""
-
-    queryset = Membership.objects.none()
-    pagination_class = PagePagination
-    filter_backends = (FilterBackend,)
 
     @extend_schema(
         operation_id="list_members",

@@ -12,7 +12,6 @@ from rest_framework.response import Response
 
 from jobs import queues
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.reading import read
 from jobs.api.tasks import TaskPagination
@@ -46,8 +45,6 @@ class RoleQueueOut(ApiOut):
 
 class _QueueView(GenericAPIView[Any]):
     permission_classes = (IsAdminUser,)
-    pagination_class: Any = None
-    filter_backends = ()
 
     def queue(self, role: str) -> queues.Queue:
         queue = queues.find_queue(role)
@@ -70,9 +67,8 @@ class QueueListView(_QueueView):
         examples=[in_response("a paused one", PAUSED)],
     )
     def get(self, request: Request) -> Response:
-        reject_unknown(request, PAGING)
         rows: Any = queues.queues()
-        page = self.paginate_queryset(rows) or []
+        page = self.paginate_queryset(self.filter_queryset(rows)) or []
         return self.get_paginated_response([RoleQueueOut.write(queue) for queue in page])
 
 

@@ -8,10 +8,10 @@ from pydantic import Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs import catalogue
 from jobs.api import examples
-from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
@@ -76,7 +76,6 @@ class TaskListView(GenericAPIView[Any]):
     """The Tasks that jobs, schedules and workflows can run."""
 
     pagination_class = TaskPagination
-    filter_backends = ()
 
     @extend_schema(
         operation_id="list_tasks",
@@ -85,18 +84,14 @@ class TaskListView(GenericAPIView[Any]):
         responses=list[TaskOut],
     )
     def get(self, request: Request) -> Response:
-        reject_unknown(request, PAGING)
         tasks: Any = [task for task in catalogue.all_tasks() if task.public]
-        page = self.paginate_queryset(tasks) or []
+        page = self.paginate_queryset(self.filter_queryset(tasks)) or []
         offered = services([(task.task_id, task.role) for task in page])
         return self.get_paginated_response([task_json(task, offered[task.task_id]) for task in page])
 
 
-class TaskDetailView(GenericAPIView[Any]):
+class TaskDetailView(APIView):
     """A Task's arguments and options."""
-
-    pagination_class = None
-    filter_backends = ()
 
     @extend_schema(operation_id="get_task", tags=["tasks"], summary="One Task", responses=TaskOut)
     def get(self, request: Request, task_id: str) -> Response:

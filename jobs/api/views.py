@@ -1,12 +1,9 @@
 """Base classes of the views of an office."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from rest_framework.filters import BaseFilterBackend
 from rest_framework.generics import GenericAPIView
-from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,9 +20,6 @@ OWNER = MemberRole.OWNER
 
 class OfficeView(GenericAPIView[Any]):
     """A view below /api/offices/:id."""
-
-    pagination_class: type[BasePagination] | None = None
-    filter_backends: Sequence[type[BaseFilterBackend]] = ()
 
     def office(self, role: str = MemberRole.VIEWER) -> Office:
         """The office in the URL, if the caller is a member (404) with this role (403)."""

@@ -10,11 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import examples
-from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.pagination import PagePagination, RoughPagination
+from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read, read_changes
 from jobs.api.views import OWNER, OfficeView
@@ -82,10 +81,6 @@ class DeliveryOut(ApiOut):
 
 class WebhookListView(OfficeView):
     """The office's webhooks."""
-
-    queryset = Webhook.objects.none()
-    pagination_class = PagePagination
-    filter_backends = (FilterBackend,)
 
     @extend_schema(
         operation_id="list_webhooks",
@@ -216,9 +211,7 @@ class TestView(WebhookView):
 class DeliveryListView(WebhookView):
     """The deliveries of a webhook."""
 
-    queryset = Notification.objects.none()
     pagination_class = RoughPagination
-    filter_backends = (FilterBackend,)
 
     @extend_schema(
         operation_id="list_deliveries",

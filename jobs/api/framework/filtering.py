@@ -90,11 +90,13 @@ class FilterExtension(DjangoFilterExtension):  # type: ignore[no-untyped-call]
     priority = 1
 
     def get_schema_operation_parameters(self, auto_schema: Any, *args: Any, **kwargs: Any) -> Any:
+        filters = getattr(auto_schema.view, "filterset_class", None)
+        if filters is None:
+            return []
         parameters = super().get_schema_operation_parameters(  # type: ignore[no-untyped-call]
             auto_schema, *args, **kwargs
         )
-        filters = getattr(auto_schema.view, "filterset_class", None)
-        own = filters.base_filters if filters else {}
+        own = filters.base_filters
         for parameter in parameters:
             # The model's verbose name, in the active language.
             for schema in (parameter["schema"], parameter["schema"].get("items", {})):
