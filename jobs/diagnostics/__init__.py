@@ -4,11 +4,9 @@ They ask PostgreSQL, Redis and workers, so `manage.py doctor` runs them and `man
 check yields messages: Info if all is well, else Warning or Error with a hint. `obj` is the message's name.
 """
 
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 from django.core.checks import ERROR, CheckMessage, Error, Info, Warning
 from django.db import connection
@@ -17,15 +15,10 @@ from jobs.texts import first_line
 
 CONNECT_SECONDS = 3.0
 
-T = TypeVar("T")
 Check = Callable[[], Iterable[CheckMessage]]
 
 # The checks by subject.
 _checks: dict[str, list[Check]] = defaultdict(list)
-
-
-class NoAnswer(Exception):
-    """A server did not answer in time."""
 
 
 @dataclass(frozen=True)
@@ -96,24 +89,3 @@ def register(subject: str) -> Callable[[Check], Check]:
         return check
 
     return add
-
-
-def answer_within(seconds: float, ask: Callable[[], T]) -> T:
-    """The result or exception of `ask`; NoAnswer after the timeout, while `ask` continues in its thread."""
-    answers: list[T] = []
-    errors: list[Exception] = []
-
-    def call() -> None:
-        try:
-            answers.append(ask())
-        except Exception as problem:
-            errors.append(problem)
-
-    thread = threading.Thread(target=call, daemon=True, name="doctor")
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    if not answers:
-        raise NoAnswer(f"no answer within {seconds:g} s")
-    return answers[0]

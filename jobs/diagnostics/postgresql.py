@@ -11,17 +11,10 @@ from django.core.checks import CheckMessage
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from jobs.diagnostics import (
-    CONNECT_SECONDS,
-    NoAnswer,
-    answer_within,
-    error,
-    ok,
-    register,
-    warning,
-)
+from jobs.diagnostics import CONNECT_SECONDS, error, ok, register, warning
 from jobs.sql import call, drift, engine
 from jobs.texts import first_line
+from jobs.threads import call_within
 
 SKEW_WARNING, SKEW_ERROR = 1.0, 5.0
 # The share of all connections from which on there may soon be none left.
@@ -54,8 +47,8 @@ def check_connection() -> Iterator[CheckMessage]:
     for name in ("cursor_factory", "context"):
         values.pop(name, None)
     try:
-        answer_within(CONNECT_SECONDS, lambda: psycopg2.connect(**values).close())
-    except (psycopg2.Error, NoAnswer) as problem:
+        call_within(CONNECT_SECONDS, lambda: psycopg2.connect(**values).close())
+    except (psycopg2.Error, TimeoutError) as problem:
         reason = first_line(problem)
         yield error("connection", f"{address()}: {reason}", connection_hint(reason))
     else:

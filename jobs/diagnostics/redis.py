@@ -11,18 +11,11 @@ from django.core.checks import CheckMessage
 from django.db import DatabaseError, InterfaceError
 from redis.exceptions import RedisError
 
-from jobs.diagnostics import (
-    CONNECT_SECONDS,
-    NoAnswer,
-    answer_within,
-    error,
-    ok,
-    register,
-    warning,
-)
+from jobs.diagnostics import CONNECT_SECONDS, error, ok, register, warning
 from jobs.queries import known_roles
 from jobs.redis import CHECK, connect
 from jobs.texts import first_line
+from jobs.threads import call_within
 
 OLDEST = (6, 2)
 FULL = 0.8
@@ -41,8 +34,8 @@ def check_connection() -> Iterator[CheckMessage]:
     parts = urlsplit(settings.REDIS_URL)
     address = f"{parts.hostname}:{parts.port or 6379}{parts.path or '/0'}"
     try:
-        answer_within(CONNECT_SECONDS, lambda: connect(CHECK).ping())
-    except (RedisError, OSError, NoAnswer) as problem:
+        call_within(CONNECT_SECONDS, lambda: connect(CHECK).ping())
+    except (RedisError, OSError) as problem:
         reason = first_line(problem)
         yield error("connection", f"{address}: {reason}", connection_hint(reason))
     else:

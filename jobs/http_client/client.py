@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from django.conf import settings
 
@@ -17,9 +18,9 @@ from jobs.http_client.connection import (
     addresses_of,
     connect,
     encrypt,
-    resolve,
 )
 from jobs.http_client.target import RequestRefused, Target, read_headers, read_method, read_url
+from jobs.threads import call_within
 
 MAX_BODY = 2**20
 # One byte a chunk is the most that framing can add to a body, with room for 100 headers beside it.
@@ -86,7 +87,8 @@ def request(
 
 def _checked_addresses(target: Target, deadline: Deadline, allow: Allowance, resolver: Resolver) -> list[str]:
     """One inner address among public ones refuses the name: that mixture is deliberate."""
-    addresses = resolve(resolver, target.host, target.port, deadline)
+    # In a thread, since a hanging name service ignores deadlines and signals. Once: see above.
+    addresses = call_within(deadline.seconds_left(), partial(resolver, target.host, target.port))
     if not addresses or not all(allow.may_reach(target.host, target.port, address) for address in addresses):
         # Tells neither which address it was nor whether anything listens there.
         raise RequestRefused("target_not_public", target=str(target))

@@ -6,11 +6,9 @@ http.client gives each read the whole time-out again, so that one byte a second 
 import io
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from queue import Empty, SimpleQueue
 
 Resolver = Callable[[str, int], list[str]]
 
@@ -69,26 +67,6 @@ class _Reader(io.RawIOBase):
 def addresses_of(host: str, port: int) -> list[str]:
     results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return list(dict.fromkeys(str(address[0]) for *_, address in results))
-
-
-def resolve(resolver: Resolver, host: str, port: int, deadline: Deadline) -> list[str]:
-    """Resolve once, in a thread, since a hanging name service ignores deadlines and signals."""
-    results: SimpleQueue[list[str] | Exception] = SimpleQueue()
-
-    def work() -> None:
-        try:
-            results.put(resolver(host, port))
-        except Exception as error:
-            results.put(error)  # raised again by the caller
-
-    threading.Thread(target=work, name="resolve", daemon=True).start()
-    try:
-        result = results.get(timeout=deadline.seconds_left())
-    except Empty:
-        raise TimeoutError("the time is up") from None
-    if isinstance(result, Exception):
-        raise result
-    return result
 
 
 def connect(addresses: Sequence[str], port: int, deadline: Deadline) -> socket.socket:

@@ -15,7 +15,8 @@ import pytest
 from config.dev.ports import free_port
 from config.doctor import report
 from jobs import diagnostics
-from jobs.diagnostics import NoAnswer, Subject, answer_within, error, ok, warning
+from jobs.diagnostics import Subject, error, ok, warning
+from jobs.threads import call_within
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "geheim-0123456789"
@@ -181,11 +182,11 @@ def test_messages_of_drivers_are_printed_on_one_line_without_secrets():
         assert "\x1b" not in line
 
 
-def test_answer_within_returns_the_result_or_raises_and_ends_when_nothing_answers():
-    assert answer_within(1.0, lambda: 7) == 7
+def test_call_within_returns_the_result_or_raises_and_ends_when_nothing_answers():
+    assert call_within(1.0, lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
-        answer_within(1.0, lambda: 1 / 0)
+        call_within(1.0, lambda: 1 / 0)
     never_set = threading.Event()
-    with pytest.raises(NoAnswer):
-        answer_within(0.05, never_set.wait)
+    with pytest.raises(TimeoutError):
+        call_within(0.05, never_set.wait)
     never_set.set()
