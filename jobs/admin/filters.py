@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, cast
-from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
@@ -14,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.admin.changelist import NEWEST, newest
 from jobs.display import Text
+from jobs.ids import uuid7_at
 from jobs.queries import known_roles
 
 Condition = Callable[[str], Q]
@@ -81,8 +81,7 @@ SPANS: dict[str, tuple[timedelta, Text]] = {
 
 def since(value: str) -> Q:
     """Filter by the index of the ids, which begin with their time."""
-    milliseconds = int((timezone.now() - SPANS[value][0]).timestamp() * 1000)
-    return Q(pk__gte=UUID(int=milliseconds << 80))
+    return Q(pk__gte=uuid7_at(timezone.now() - SPANS[value][0], smallest=True))
 
 
 CREATED_SINCE = choice("since", _("Created"), {name: words for name, (_span, words) in SPANS.items()}, since)

@@ -3,7 +3,6 @@
 import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -15,6 +14,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from dure.failures import FailureType
 from jobs.cli.command import Complaint, add_choices, add_roles
+from jobs.ids import uuid7_at
 from jobs.models import Job, Office
 from jobs.selection import in_states, narrow
 from jobs.states import JOB_ENDED, TRIGGERS_OF_JOBS, JobStatus
@@ -25,7 +25,6 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"
 AGO = re.compile(r"([0-9]{1,6})([smhdw])")
 # The largest difference between the clocks of hosts that create ids.
 CLOCKS_DIFFER = timedelta(hours=1)
-MILLISECONDS = 80
 FILTERS = ("office", "status", "role", "task", "trigger", "batch", "failure", "since")
 
 
@@ -92,8 +91,7 @@ def created_since(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:
 
 def first_id_since(moment: datetime) -> UUID:
     """The lowest id that a row created since then can have: ids grow with time."""
-    started = max(0, int((moment - CLOCKS_DIFFER).timestamp() * 1000))
-    return UUID(int=started << MILLISECONDS)
+    return uuid7_at(moment - CLOCKS_DIFFER, smallest=True)
 
 
 def newest_first(jobs: QuerySet[Job], options: dict[str, Any]) -> QuerySet[Job]:
@@ -115,15 +113,8 @@ def office_of(text: str) -> Office:
     return offices[0]
 
 
-@dataclass(frozen=True)
-class JobsById:
-    """The jobs with the given ids, and the ids that no job has."""
-
-    jobs: QuerySet[Job]
-    missing: list[UUID]
-
-
-def find_by_ids(ids: Sequence[UUID]) -> JobsById:
+def find_by_ids(ids: Sequence[UUID]) -> tuple[QuerySet[Job], list[UUID]]:
+    """The jobs with these ids, and the ids that no job has."""
     jobs = Job.objects.filter(pk__in=ids)
     existing = set(jobs.values_list("pk", flat=True))
-    return JobsById(jobs, [job for job in dict.fromkeys(ids) if job not in existing])
+    return jobs, [job for job in dict.fromkeys(ids) if job not in existing]

@@ -93,8 +93,7 @@ def select(options: dict[str, Any]) -> tuple[QuerySet[Job], list[UUID]]:
     if options["ids"]:
         if filtered or options["all"]:
             raise Complaint("Give ids or filters, not both.")
-        named = filters.find_by_ids(options["ids"])
-        return named.jobs, named.missing
+        return filters.find_by_ids(options["ids"])
     if not filtered and not options["all"]:
         raise Complaint("Give ids or a filter; --all selects every job.")
     return filters.matching_jobs(options), []
