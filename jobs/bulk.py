@@ -22,9 +22,6 @@ MOST = 20_000
 # An action on more matching jobs than this has to be confirmed by typing their number.
 TYPED_ABOVE = 100
 
-# The range of a column of type integer.
-LOWEST_PRIORITY, HIGHEST_PRIORITY = -(2**31), 2**31 - 1
-
 CANCEL, RETRY, REPRIORITISE = "cancel", "retry", "reprioritise"
 APPLIES_TO: dict[str, tuple[str, ...]] = {
     CANCEL: JOB_LIVE,
@@ -185,27 +182,24 @@ def _retry_piece(office: UUID, ids: Sequence[UUID], action: Action) -> Iterator[
                 yield from _retry_piece(office, [job], action)
 
 
-@dataclass(frozen=True)
-class CancelFilter:
-    """Which jobs of an office to cancel: those that fit everything that is set."""
-
-    batch: UUID | None = None
-    statuses: Sequence[str] = JOB_LIVE
-    role: str = ""
-    include_processing: bool = True
-
-
-def cancel_matching(office: UUID, filter: CancelFilter, *, actor: str, reason: str = "") -> CancelResult:
+def cancel_matching(
+    office: UUID,
+    statuses: Sequence[str],
+    *,
+    batch: UUID | None,
+    role: str,
+    include_processing: bool,
+    actor: str,
+    reason: str,
+) -> CancelResult:
     """Cancel all matching jobs in one transaction; return how many are cancelled, and how many will stop."""
-    statuses = set(filter.statuses)
-    if not filter.include_processing:
-        statuses.discard(JobStatus.PROCESSING)
+    selected = set(statuses) - (set() if include_processing else {JobStatus.PROCESSING})
     with transaction.atomic():
         # Locked before the jobs are selected: none of them may start between selection and cancellation.
         call.rows(statements.LOCK_OFFICE, [office])
-        jobs = Job.objects.filter(in_states(statuses), office_id=office)
-        if filter.batch is not None:
-            jobs = jobs.filter(batch_id=filter.batch)
-        if filter.role:
-            jobs = jobs.filter(role=filter.role)
+        jobs = Job.objects.filter(in_states(selected), office_id=office)
+        if batch is not None:
+            jobs = jobs.filter(batch_id=batch)
+        if role:
+            jobs = jobs.filter(role=role)
         return lifecycle.cancel(office, list(jobs.values_list("id", flat=True)), actor=actor, reason=reason)

@@ -17,10 +17,10 @@ from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read
 from jobs.api.views import OPERATOR, JobView, OfficeView, accepted_response, batch_address, job_address
-from jobs.api_model import JSON, WHOLE, ApiIn, ApiOut, Omittable, Uuid
-from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
+from jobs.api_model import JSON, ApiIn, ApiOut, Omittable, Uuid
+from jobs.bulk import cancel_matching
 from jobs.errors import Conflict
-from jobs.field_types import RoleName
+from jobs.field_types import Priority, RoleName
 from jobs.insight import retries
 from jobs.models import Job
 from jobs.schemas import JobOut
@@ -150,13 +150,15 @@ class CancelAllView(OfficeView):
         if (batch := data.batch) and not office.batches.filter(pk=batch).exists():
             sentence = "There is no such batch in this office."
             raise Problem(400, "invalid", sentence, errors={"batch": [sentence]})
-        selection = CancelFilter(
+        answer = cancel_matching(
+            office.id,
+            data.status or JOB_LIVE,
             batch=batch,
-            statuses=data.status or sorted(JOB_LIVE),
             role=data.role or "",
             include_processing=data.include_processing,
+            actor=self.actor(),
+            reason=data.reason or "",
         )
-        answer = cancel_matching(office.id, selection, actor=self.actor(), reason=data.reason or "")
         jobs = request.build_absolute_uri(f"/api/offices/{office_id}/jobs")
         return accepted_response(
             CancelledOut.write(answer), batch_address(request, office_id, batch) if batch else jobs
@@ -164,13 +166,9 @@ class CancelAllView(OfficeView):
 
 
 class PriorityIn(ApiIn):
-    priority: Omittable[Annotated[int, Field(ge=LOWEST_PRIORITY, le=HIGHEST_PRIORITY), WHOLE]] = Field(
-        None, description="Lower runs earlier."
-    )
+    priority: Omittable[Priority] = Field(None, description="Lower runs earlier.")
     urgent: Omittable[bool] = Field(None, description="Runs before all jobs that are not urgent.")
-    delta: Omittable[Annotated[int, Field(ge=LOWEST_PRIORITY, le=HIGHEST_PRIORITY), WHOLE]] = Field(
-        None, description="Added to the current priority."
-    )
+    delta: Omittable[Priority] = Field(None, description="Added to the current priority.")
 
     @field_validator("delta")
     @classmethod

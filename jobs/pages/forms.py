@@ -5,7 +5,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, REPRIORITISE, Action
+from jobs.bulk import REPRIORITISE, Action
+from jobs.field_types import HIGHEST_PRIORITY, LOWEST_PRIORITY
 
 LONGEST_REASON = 500
 PRIORITY_FIELDS = ("priority", "delta", "urgent")

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from jobs import serialize
-from jobs.bulk import CANCEL, HIGHEST_PRIORITY, LOWEST_PRIORITY, REPRIORITISE, RETRY, Action
+from jobs.bulk import CANCEL, REPRIORITISE, RETRY, Action
 from jobs.cli import bulk, filters, format
 from jobs.cli.command import (
     DONE,
@@ -22,6 +22,7 @@ from jobs.cli.command import (
     add_limit,
     whole_number,
 )
+from jobs.field_types import HIGHEST_PRIORITY, LOWEST_PRIORITY
 from jobs.insight.explain import explain
 from jobs.models import Job
 from jobs.queries import events_of
