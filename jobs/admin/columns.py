@@ -97,6 +97,10 @@ def milliseconds_by_name(name: str, words: Text) -> Column:
     )
 
 
+def fieldset(title: Text | None, *fields: Column) -> Any:
+    return title, {"fields": fields}
+
+
 def in_fieldsets(fieldsets: Any, columns: Mapping[str, Column]) -> Any:
     """The fieldsets with these columns instead of the fields of their names."""
     return [

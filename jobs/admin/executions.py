@@ -18,6 +18,7 @@ from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import newest
+from jobs.admin.columns import fieldset
 from jobs.admin.filters import CREATED_SINCE, RoleChoice, choice
 from jobs.admin.links import NONE, Link, rows_of, run_links, source_of
 from jobs.errors import Conflict
@@ -117,45 +118,27 @@ class ExecutionAdmin(ReadOnlyAdmin):
     ids = ("job",)
     beginnings = ("task_id", "worker")
     fieldsets = (
-        (
-            None,
-            {"fields": ("id", "task_id", STATE, FAILURE, "error", columns.json("progress", _("progress")))},
-        ),
-        (
-            _("Belongs to"),
-            {"fields": ("trigger", origin, "job", columns.row_of(Office, "office_id", _("office")))},
-        ),
-        (
+        fieldset(None, "id", "task_id", STATE, FAILURE, "error", columns.json("progress", _("progress"))),
+        fieldset(_("Belongs to"), "trigger", origin, "job", columns.row_of(Office, "office_id", _("office"))),
+        fieldset(
             _("Worker and lease"),
-            {
-                "fields": (
-                    *("role", "worker", "session_id", "locked_until", "fence", "dispatch", "sent_count"),
-                    *("attempt", "crash_count"),
-                )
-            },
+            *("role", "worker", "session_id", "locked_until", "fence", "dispatch", "sent_count"),
+            *("attempt", "crash_count"),
         ),
-        (
+        fieldset(
             _("Times"),
-            {
-                "fields": (
-                    *("created_at", "scheduled_for", "dispatched_at", "sent_at", "started_at"),
-                    *("attempt_started_at", "timeout_at", "due_at", "cancel_requested_at", "finished_at"),
-                )
-            },
+            *("created_at", "scheduled_for", "dispatched_at", "sent_at", "started_at"),
+            *("attempt_started_at", "timeout_at", "due_at", "cancel_requested_at", "finished_at"),
         ),
-        (
+        fieldset(
             _("Retries and limits"),
-            {
-                "fields": (
-                    columns.milliseconds("timeout_ms", _("time limit")),
-                    *("retry_count", "max_retries", "retry_backoff"),
-                    *(columns.milliseconds("retry_base_delay_ms", _("initial retry delay")), "on_lost"),
-                )
-            },
+            columns.milliseconds("timeout_ms", _("time limit")),
+            *("retry_count", "max_retries", "retry_backoff"),
+            *(columns.milliseconds("retry_base_delay_ms", _("initial retry delay")), "on_lost"),
         ),
-        (
+        fieldset(
             _("Arguments and result"),
-            {"fields": (columns.json("args", _("arguments")), columns.json("result", _("result")))},
+            *(columns.json("args", _("arguments")), columns.json("result", _("result"))),
         ),
     )
     row_actions = (

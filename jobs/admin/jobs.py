@@ -18,6 +18,7 @@ from jobs.admin import columns
 from jobs.admin.actions import NAMED, Preview, RowAction, add_result_message, go_back
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import Order
+from jobs.admin.columns import fieldset
 from jobs.admin.filters import CREATED_SINCE, RoleChoice, choice
 from jobs.admin.links import Link, batch_links, rows_of
 from jobs.flower import link_for
@@ -83,30 +84,22 @@ class JobAdmin(ReadOnlyAdmin):
     beginnings = ("ref", "task_id", "unique_key")
     orders = {"office": "seq", "batch": "seq"}
     fieldsets = (
-        (None, {"fields": ("id", "ref", "task_id", STATE, FAILURE, "error_message")}),
-        (_("Belongs to"), {"fields": ("office", "batch", "execution", "trigger", "unique_key")}),
-        (_("Order"), {"fields": ("role", "priority", "urgent", "dependency_count", "on_dependency_failure")}),
-        (
+        fieldset(None, "id", "ref", "task_id", STATE, FAILURE, "error_message"),
+        fieldset(_("Belongs to"), "office", "batch", "execution", "trigger", "unique_key"),
+        fieldset(_("Order"), *("role", "priority", "urgent", "dependency_count", "on_dependency_failure")),
+        fieldset(
             _("Times"),
-            {
-                "fields": (
-                    *("created_at", "run_at", "ready_at", "started_at", "completed_at", "cancelled_at"),
-                    *("retry_at", "due_at"),
-                )
-            },
+            *("created_at", "run_at", "ready_at", "started_at", "completed_at", "cancelled_at"),
+            *("retry_at", "due_at"),
         ),
-        (
+        fieldset(
             _("Retries and limits"),
-            {
-                "fields": (
-                    columns.milliseconds("timeout_ms", _("time limit")),
-                    columns.milliseconds("queue_timeout_ms", _("queue timeout")),
-                    *("queue_timeout_at", "retry_count", "max_retries", "retry_backoff"),
-                    *(columns.milliseconds("retry_base_delay_ms", _("initial retry delay")), "on_lost"),
-                )
-            },
+            columns.milliseconds("timeout_ms", _("time limit")),
+            columns.milliseconds("queue_timeout_ms", _("queue timeout")),
+            *("queue_timeout_at", "retry_count", "max_retries", "retry_backoff"),
+            *(columns.milliseconds("retry_base_delay_ms", _("initial retry delay")), "on_lost"),
         ),
-        (_("Arguments"), {"fields": (columns.json("args", _("arguments")),)}),
+        fieldset(_("Arguments"), columns.json("args", _("arguments"))),
     )
     row_actions = (
         job_action("cancel", _("Cancel…"), lambda n: ngettext("Cancel %d job", "Cancel %d jobs", n) % n),

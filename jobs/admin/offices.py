@@ -15,6 +15,7 @@ from jobs import activity, display, members, office_config, office_deletion, off
 from jobs.admin import columns
 from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin, SmallTableAdmin
+from jobs.admin.columns import fieldset
 from jobs.admin.filters import boolean_filter, choice
 from jobs.admin.forms import SecondsByNameField
 from jobs.admin.links import Link, rows_of
@@ -121,13 +122,10 @@ class OfficeAdmin(SmallTableAdmin):
     ordering = ("name", "id")
     readonly_fields = ("id", "created_at")
     fieldsets = (
-        (None, {"fields": ("id", "name", "created_at", "paused", "notify_emails")}),
-        (_("Limits"), {"fields": ("max_concurrent_jobs", "max_concurrent_by_role")}),
-        (_("Time limits"), {"fields": ("default_timeout_ms", "default_timeout_by_role")}),
-        (
-            _("Retries"),
-            {"fields": ("max_retries", "retry_backoff", "retry_base_delay_ms", "retryable_failures")},
-        ),
+        fieldset(None, "id", "name", "created_at", "paused", "notify_emails"),
+        fieldset(_("Limits"), "max_concurrent_jobs", "max_concurrent_by_role"),
+        fieldset(_("Time limits"), "default_timeout_ms", "default_timeout_by_role"),
+        fieldset(_("Retries"), "max_retries", "retry_backoff", "retry_base_delay_ms", "retryable_failures"),
     )
     row_actions = (
         RowAction(
