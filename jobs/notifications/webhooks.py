@@ -56,14 +56,7 @@ def add(
             secret=signing.new_secret(),
         )
         _update_has_webhooks(webhook)
-        activity.record(
-            Act.WEBHOOK_CREATED,
-            office=office.pk,
-            actor=actor,
-            webhook=webhook.pk,
-            format=format,
-            event_types=types,
-        )
+        _record(Act.WEBHOOK_CREATED, webhook, actor, format=format, event_types=types)
     return webhook
 
 
@@ -90,9 +83,7 @@ def change(
             _drop_waiting(webhook, "The webhook was disabled.")
         # A URL may contain a secret.
         changes = {name: value for name, value in fields.items() if name in ("event_types", "enabled")}
-        activity.record(
-            Act.WEBHOOK_CHANGED, office=webhook.office_id, actor=actor, webhook=webhook.pk, **changes
-        )
+        _record(Act.WEBHOOK_CHANGED, webhook, actor, **changes)
 
 
 def disable(webhook: Webhook, reason: str) -> None:
@@ -100,14 +91,7 @@ def disable(webhook: Webhook, reason: str) -> None:
     with events_drained(webhook.office_id):
         _update(webhook, {"enabled": False, "disabled_reason": reason[:200]})
         _drop_waiting(webhook, f"The webhook was disabled: {reason}")
-        activity.record(
-            Act.WEBHOOK_CHANGED,
-            office=webhook.office_id,
-            actor="",
-            webhook=webhook.pk,
-            enabled=False,
-            reason=reason,
-        )
+        _record(Act.WEBHOOK_CHANGED, webhook, "", enabled=False, reason=reason)
 
 
 def rotate(webhook: Webhook, now: datetime, *, actor: str = "") -> str:
@@ -118,7 +102,7 @@ def rotate(webhook: Webhook, now: datetime, *, actor: str = "") -> str:
     with events_drained(webhook.office_id):
         current = Webhook.objects.values_list("secret", flat=True).get(pk=webhook.pk)
         _update(webhook, {"secret": secret, "old_secret": current, "old_secret_until": now + SECRET_OVERLAP})
-        activity.record(Act.WEBHOOK_ROTATED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
+        _record(Act.WEBHOOK_ROTATED, webhook, actor)
     return secret
 
 
@@ -135,7 +119,7 @@ def remove(
             return None
         call.change(statements.HOLD_BACK_WAITING, {"webhook": webhook.pk, "now": now})
         _update_has_webhooks(webhook)
-        activity.record(Act.WEBHOOK_DELETED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
+        _record(Act.WEBHOOK_DELETED, webhook, actor)
         if undo_for is None:
             return None
         return deletions.record(DeletedKind.WEBHOOK, webhook, undo_for, now, is_marked=True)
@@ -156,7 +140,7 @@ def restore(deletion: Deletion, *, actor: str = "", now: datetime | None = None)
             values = {"webhook": webhook.pk, "deleted_at": deletion.deleted_at, "now": now}
             call.change(statements.RELEASE_HELD_BACK, values)
             _update_has_webhooks(webhook)
-            activity.record(Act.WEBHOOK_RESTORED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
+            _record(Act.WEBHOOK_RESTORED, webhook, actor)
     return webhook
 
 
@@ -220,6 +204,10 @@ def check_event_types(event_types: Sequence[str]) -> list[str]:
     if not event_types:
         raise Invalid(errors={"event_types": [ErrorText("no_event")]})
     return [event_type for event_type in CLIENT_EVENTS if event_type in event_types]
+
+
+def _record(act: Act, webhook: Webhook, actor: str, **details: Any) -> None:
+    activity.record(act, office=webhook.office_id, actor=actor, webhook=webhook.pk, **details)
 
 
 def _check_count(office_id: UUID) -> None:
