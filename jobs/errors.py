@@ -105,12 +105,14 @@ class Held(Exception):
 class Refused(CodedError):
     """A verb cannot do what was asked; nothing was changed.
 
-    `code` goes into the API's answer: the code of the text if it is a problem code, else the class's own.
+    `code` and the HTTP `status` are the API's answer: the code of the text if it is a problem code, else the
+    class's own.
     `errors` holds the texts (or their codes) of the invalid fields, `extra` further members of the answer.
     Without a code of its own, the error has the text of its first wrong field.
     """
 
     code = "refused"
+    status = 409
 
     def __init__(
         self,
@@ -144,19 +146,19 @@ class Refused(CodedError):
 
 
 class Invalid(Refused):
-    """The input is not valid (400)."""
+    """The input is not valid."""
 
-    code = "invalid"
+    code, status = "invalid", 400
 
 
 class TooLarge(Refused):
-    """The input is larger than a limit allows (413)."""
+    """The input is larger than a limit allows."""
 
-    code = "too_large"
+    code, status = "too_large", 413
 
 
 class Conflict(Refused):
-    """The object's state does not allow this now (409)."""
+    """The object's state does not allow this now."""
 
     code = "conflict"
 

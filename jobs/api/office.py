@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import office_deletion, offices
-from jobs.access import Access, max_role, offices_of, require_access, role_of_staff
+from jobs.access import max_role, offices_of, role_of_staff
 from jobs.api import examples
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.idempotency import idempotent
@@ -101,9 +101,6 @@ def role_in(office: Any, staff: str | None) -> str:
 
 class OfficeDetailView(OfficeView):
     """One office."""
-
-    def access(self, role: str = MemberRole.VIEWER) -> Access:
-        return require_access(user_of(self.request), self.kwargs["office_id"], role)
 
     @extend_schema(operation_id="get_office", tags=["offices"], summary="One office", responses=OfficeOut)
     def get(self, request: Request, office_id: UUID) -> Response:

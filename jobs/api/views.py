@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import serialize
-from jobs.access import require_access
+from jobs.access import Access, require_access
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.problem_details import Problem
 from jobs.models import Job, Office
@@ -21,9 +21,12 @@ OWNER = MemberRole.OWNER
 class OfficeView(GenericAPIView[Any]):
     """A view below /api/offices/:id."""
 
+    def access(self, role: str = MemberRole.VIEWER) -> Access:
+        """To the office in the URL, if the caller is a member (404) with this role (403)."""
+        return require_access(user_of(self.request), self.kwargs["office_id"], role)
+
     def office(self, role: str = MemberRole.VIEWER) -> Office:
-        """The office in the URL, if the caller is a member (404) with this role (403)."""
-        return require_access(user_of(self.request), self.kwargs["office_id"], role).office
+        return self.access(role).office
 
     def actor(self) -> str:
         return user_of(self.request).get_username()

@@ -103,7 +103,7 @@ def problem_for(error: BaseException) -> ProblemDetails | None:
             return error.problem
         case verb_errors.Refused():
             return ProblemDetails(
-                _status_of(error), error.code, str(error), error.errors_in_english(), extra=error.extra
+                error.status, error.code, str(error), error.errors_in_english(), extra=error.extra
             )
         case api_errors.APIException():
             return _from_drf(error)
@@ -155,15 +155,6 @@ def too_many_requests(seconds: float) -> ProblemDetails:
     return ProblemDetails(
         429, "throttled", f"Too many requests; try again in {wait} s.", headers={"Retry-After": str(wait)}
     )
-
-
-def _status_of(error: verb_errors.Refused) -> int:
-    match error:
-        case verb_errors.Invalid():
-            return 400
-        case verb_errors.TooLarge():
-            return 413
-    return 409
 
 
 def _from_drf(error: api_errors.APIException) -> ProblemDetails:
