@@ -113,22 +113,15 @@ def _send(
     headers: Mapping[str, str],
     body: bytes | None,
 ) -> None:
-    connection.putrequest(method, target.selector, skip_host=True, skip_accept_encoding=True)
-    connection.putheader("Host", target.authority)
     own_names = {name.lower() for name in headers}
     # Nothing is decompressed here, so a compressed body stays compressed and cannot be a bomb.
-    for name, value in (
-        ("User-Agent", f"Dure/{settings.SPECTACULAR_SETTINGS['VERSION']}"),
-        ("Accept-Encoding", "identity"),
-    ):
-        if name.lower() not in own_names:
-            connection.putheader(name, value)
-    for name, value in headers.items():
-        connection.putheader(name, value)
-    if body is not None or method in ("POST", "PUT", "PATCH"):
-        connection.putheader("Content-Length", str(len(body or b"")))
-    connection.putheader("Connection", "close")
-    connection.endheaders(body)
+    defaults = {
+        "User-Agent": f"Dure/{settings.SPECTACULAR_SETTINGS['VERSION']}",
+        "Accept-Encoding": "identity",
+    }
+    further = {name: value for name, value in defaults.items() if name.lower() not in own_names}
+    sent = {"Host": target.authority, **further, **headers, "Connection": "close"}
+    connection.request(method, target.selector, body, sent)
 
 
 def _read_body(response: http.client.HTTPResponse, target: Target, limit: int) -> bytes:
