@@ -4,7 +4,7 @@ from functools import partial
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -15,7 +15,7 @@ from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages import confirmation, selection
 from jobs.pages.confirmation import MATCHING, hidden_fields
-from jobs.pages.live_list import Place
+from jobs.pages.live_list import Place, with_query
 from jobs.pages.permissions import can_configure, can_operate, office_access
 from jobs.states import JobStatus, MemberRole
 
@@ -84,11 +84,6 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
         verb,
         bulk.preview(jobs, verb),
         partial(bulk.apply, jobs),
-        back=list_address(office_id, selected.query),
+        back=with_query(reverse("pages:jobs", args=[office_id]), selected.query),
         context=context,
     )
-
-
-def list_address(office_id: UUID, query: QueryDict) -> str:
-    address = reverse("pages:jobs", args=[office_id])
-    return f"{address}?{query.urlencode()}" if query else address

@@ -66,21 +66,19 @@ class Place:
         if self.newest is not None:
             newest = self.newest
         page = query.copy()
-        page.update({name: str(place) for name, place in self._cursors() if place is not None})
+        cursors = {"after": self.after, "before": self.before}
+        page.update({name: str(place) for name, place in cursors.items() if place is not None})
         pinned = page.copy()
         pinned["newest"] = str(newest)
         return {
             "live_at": f"{address}/live?{pinned.urlencode()}",
-            "list_at": _join(address, query),
+            "list_at": with_query(address, query),
             # Where the forms of the rows lead back.
-            "back": _join(address, page),
+            "back": with_query(address, page),
             "newest": newest,
             "new": new,
         }
 
-    def _cursors(self) -> tuple[tuple[str, Any], ...]:
-        return ("after", self.after), ("before", self.before)
 
-
-def _join(address: str, query: QueryDict) -> str:
+def with_query(address: str, query: QueryDict) -> str:
     return f"{address}?{query.urlencode()}" if query else address

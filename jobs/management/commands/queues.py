@@ -14,14 +14,13 @@ class Command(Console):
 
     def add_parts(self) -> None:
         self.part(LIST, self.show_list, "the queues, and which are paused; the default")
-        pause = self.part(
-            "pause", partial(self.act, "pause"), "let no run of a role start until it is resumed"
-        )
-        pause.add_argument("role", metavar="ROLE")
-        add_author(pause)
-        resume = self.part("resume", partial(self.act, "resume"), "let the runs of a role start again")
-        resume.add_argument("role", metavar="ROLE")
-        add_author(resume)
+        self.verb("pause", "let no run of a role start until it is resumed")
+        self.verb("resume", "let the runs of a role start again")
+
+    def verb(self, name: str, help: str) -> None:
+        parser = self.part(name, partial(self.act, name), help)
+        parser.add_argument("role", metavar="ROLE")
+        add_author(parser)
 
     def show_list(self, options: dict[str, Any]) -> int:
         rows = queues.queues()
