@@ -6,8 +6,7 @@ import time
 import uuid
 from datetime import UTC, datetime
 
-# Fewer than a bigint has.
-DIGITS = 18
+LARGEST_NUMBER = 2**63 - 1
 
 _lock = threading.Lock()
 _last = 0
@@ -48,5 +47,9 @@ def parse_uuid(text: object) -> uuid.UUID | None:
 
 
 def parse_number(text: str | None) -> int | None:
-    """The positive number that a text from outside holds, if a bigint column can hold it."""
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= DIGITS else None
+    """The whole number that a text from outside holds, if a bigint column can hold it."""
+    # Nineteen digits hold them all, and int() of a long text is not free.
+    if not text or not text.isascii() or not text.isdecimal() or len(text) > 19:
+        return None
+    number = int(text)
+    return number if number <= LARGEST_NUMBER else None

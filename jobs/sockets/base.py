@@ -21,6 +21,7 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from jobs.api.framework import strict_json
+from jobs.ids import parse_number
 from jobs.sockets.credentials import Credentials, are_valid
 from jobs.sockets.database import in_database
 
@@ -28,7 +29,6 @@ log = logging.getLogger(__name__)
 
 MAX_FRAME_BYTES = 16 * 1024
 MAX_FRAMES_A_SECOND = 100
-MAX_ID = 2**63 - 1
 DATABASE_ERRORS = (OperationalError, InterfaceError)
 
 
@@ -97,9 +97,10 @@ class Socket:
         text = self.scope["query"].get("after")
         if text is None:
             return None
-        if not (text.isascii() and text.isdecimal() and len(text) <= 19 and int(text) <= MAX_ID):
+        number = parse_number(text)
+        if number is None:
             raise CloseSocket(Close.MALFORMED)
-        return int(text)
+        return number
 
     # --- The same for all of them ---------------------------------------------------------------
 

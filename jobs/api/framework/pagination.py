@@ -13,6 +13,7 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.ids import parse_number
 from jobs.keyset import estimated_rows
 
 if TYPE_CHECKING:
@@ -108,8 +109,7 @@ class PagePagination(PageNumberPagination):
         text = self.request.query_params.get(name)
         if text is None:
             return default
-        # Eighteen digits are more rows than there are, and int() of a long text is not free.
-        number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0
+        number = parse_number(text) or 0
         if number < 1 or (highest and number > highest):
             allowed = f"from 1 to {highest}" if highest else "from 1 on"
             raise ValidationError({name: [f"Must be a whole number {allowed}."]})

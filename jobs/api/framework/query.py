@@ -13,8 +13,8 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from jobs.api.framework.problem_details import Problem
+from jobs.ids import parse_number
 
-_WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?", re.ASCII)
 
 
@@ -51,8 +51,8 @@ class WholeNumber(Parameter):
         text = request.query_params.get(self.name)
         if text is None:
             return self.default
-        number = int(text) if _WHOLE.fullmatch(text) else -1
-        if not self.low <= number <= self.high:
+        number = parse_number(text)
+        if number is None or not self.low <= number <= self.high:
             raise invalid_parameter(self.name, f"Must be a whole number from {self.low} to {self.high}.")
         return number
 
