@@ -9,7 +9,7 @@ from django.conf import settings
 from dure.roles import is_role
 from jobs import catalogue
 from jobs.display import Bar, time_bar
-from jobs.models import Event, Execution, Job, Office, Worker
+from jobs.models import Attempt, Event, Execution, Job, Office, Worker
 from jobs.states import ExecutionStatus
 from jobs.texts import printable
 
@@ -24,19 +24,10 @@ MOST_OUTPUT = 20_000
 
 @dataclass(frozen=True)
 class AttemptRow:
-    """One attempt of a run; `running` is the run's status while the attempt has not ended."""
+    """One attempt of a run, with its bar on a timeline."""
 
-    number: int
-    started_at: datetime | None
-    ended_at: datetime | None
-    worker: str
-    session_id: str
-    outcome: str = ""
-    failure_type: str = ""
-    error: str = ""
-    traceback: str = ""
-    running: str = ""
-    bar: Bar | None = None
+    attempt: Attempt
+    bar: Bar | None
 
 
 @dataclass(frozen=True)
@@ -54,29 +45,22 @@ def runs_of(job: Job, now: datetime) -> list[RunRow]:
 
 def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) -> list[AttemptRow]:
     """The run's attempts, on a timeline from first to last."""
-    rows = [
-        AttemptRow(
-            number=attempt.number,
-            started_at=attempt.started_at,
-            ended_at=attempt.ended_at,
-            worker=attempt.worker,
-            session_id=attempt.session_id,
-            outcome=attempt.outcome,
-            failure_type=attempt.failure_type,
-            error=attempt.error,
-            traceback=attempt.traceback,
-            bar=time_bar(attempt.started_at, attempt.ended_at, first, last),
-        )
-        for attempt in run.attempts.all()
-    ]
-    if run.status == ExecutionStatus.RUNNING:
+    attempts = list(run.attempts.all())
+    if run.status == ExecutionStatus.RUNNING and run.attempt_started_at is not None:
         # The row of an attempt is written when it ends.
-        started = run.attempt_started_at
-        bar = time_bar(started, now, first, last)
-        rows.append(
-            AttemptRow(run.attempt, started, None, run.worker, run.session_id, running=run.status, bar=bar)
+        attempts.append(
+            Attempt(
+                number=run.attempt,
+                started_at=run.attempt_started_at,
+                worker=run.worker,
+                session_id=run.session_id,
+                traceback="",
+            )
         )
-    return rows
+    return [
+        AttemptRow(attempt, time_bar(attempt.started_at, attempt.ended_at or now, first, last))
+        for attempt in attempts
+    ]
 
 
 def known_roles() -> list[str]:

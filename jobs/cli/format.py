@@ -150,17 +150,18 @@ def reason_line(reason: Reason) -> str:
 def attempts(runs: Sequence[Execution], now: datetime) -> list[str]:
     lines: list[tuple[object, ...]] = []
     for run in runs:
-        for attempt in queries.attempts_of(run, run.created_at, now, now):
-            error = f"lease until {local_time(run.locked_until)}" if attempt.running else attempt.error
+        for row in queries.attempts_of(run, run.created_at, now, now):
+            attempt = row.attempt
+            runs_on = f"lease until {local_time(run.locked_until)}" if attempt.ended_at is None else ""
             lines.append(
                 (
                     run.id,
                     attempt.number,
                     local_time(attempt.started_at),
                     duration_between(attempt.started_at, attempt.ended_at or now),
-                    "running" if attempt.running else attempt.failure_type or attempt.outcome,
+                    "running" if runs_on else attempt.failure_type or attempt.outcome,
                     attempt.worker,
-                    cut(error, LONGEST_MESSAGE),
+                    cut(runs_on or attempt.error, LONGEST_MESSAGE),
                 )
             )
     return table(ATTEMPT_HEADINGS, lines) if lines else []

@@ -66,6 +66,9 @@ def run_state(run: Execution) -> SafeString:
 
 @register.filter
 def outcome(value: Any) -> SafeString:
+    """How an attempt has ended; without an outcome it runs."""
+    if not value:
+        return state(ExecutionStatus.RUNNING)
     return badge(display.OUTCOME_LABELS.get(str(value)) or display.Label(str(value)))
 
 
