@@ -33,7 +33,7 @@ class Box:
     @property
     def name(self) -> str:
         node = self.node
-        return node.ref if isinstance(node, Group) else node.ref or node.task_id
+        return node.key if isinstance(node, Group) else node.ref or node.task_id
 
     @property
     def text(self) -> str:

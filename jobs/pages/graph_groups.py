@@ -41,10 +41,6 @@ class Group:
     # Whether it is the rest of an open group.
     rest: bool = False
 
-    @property
-    def ref(self) -> str:
-        return self.key
-
     @cached_property
     def counts(self) -> Mapping[str, int]:
         return Counter(job.state for job in self.jobs)
