@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from jobs import identities, tokens
 from jobs.admin import columns
-from jobs.admin.actions import Operator, RowAction
+from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, PlainReadOnlyAdmin, ReadOnlyAdmin
 from jobs.admin.forms import secret_page
 from jobs.models import ApiToken, Deletion, IdempotentAnswer, Identity, SocketTicket
@@ -20,20 +20,12 @@ from jobs.pages.permissions import current_user
 USER = columns.link("user", _("user"))
 
 
-def revoke(token: ApiToken, operator: Operator) -> None:
-    tokens.revoke(ApiToken.objects.filter(pk=token.pk))
-
-
 class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
     plain = ""
 
     class Meta:
         model = ApiToken
         fields = ("user", "name", "expires_at")
-
-
-def unlink(identity: Identity, operator: Operator) -> None:
-    identities.unlink(identity)
 
 
 @admin.register(Identity)
@@ -48,7 +40,7 @@ class IdentityAdmin(ReadOnlyAdmin):
             "unlink",
             _("Unlink…"),
             lambda n: ngettext("Unlink %d identity", "Unlink %d identities", n) % n,
-            do=unlink,
+            do=lambda identity, operator: identities.unlink(identity),
             note=_("At the next sign-in the user is found anew, by the claim that the settings name."),
         ),
     )
@@ -67,7 +59,7 @@ class ApiTokenAdmin(LargeTableAdmin):
             "revoke",
             _("Revoke…"),
             lambda n: ngettext("Revoke %d token", "Revoke %d tokens", n) % n,
-            do=revoke,
+            do=lambda token, operator: tokens.revoke(ApiToken.objects.filter(pk=token.pk)),
             refusal=lambda token: _("revoked already") if token.revoked_at else "",
             note=_("Requests with this token are refused from now on. This cannot be undone."),
         ),

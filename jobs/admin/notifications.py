@@ -25,6 +25,7 @@ from jobs.states import EventType
 OF_OFFICE = columns.row_of(Office, "office_id", _("office"))
 OF_JOB = columns.row_of(Job, "job_id", _("job"))
 OF_BATCH = columns.row_of(Batch, "batch_id", _("batch"))
+PUBLIC_URL = columns.column("public_url", _("address"), str)
 
 
 @columns.display(_("by"))
@@ -46,11 +47,6 @@ class EventAdmin(ReadOnlyAdmin):
         if job is not None:
             return newest(rows.filter(office_id=job.office_id, job_id=job.pk))
         return super().search(rows, term)
-
-
-@columns.display(_("address"))
-def public_url(webhook: Webhook) -> str:
-    return webhook.public_url
 
 
 class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -90,17 +86,13 @@ def disable(webhook: Webhook, operator: Operator) -> None:
     webhooks.disable(webhook, operator.reason or f"Disabled by {operator.actor}.")
 
 
-def send_again(notification: Notification, operator: Operator) -> None:
-    webhooks.send_again(notification)
-
-
 @admin.register(Webhook)
 class WebhookAdmin(LargeTableAdmin):
     """Its secret is shown once, when the webhook is created."""
 
     form = WebhookForm
     list_display = (
-        *(public_url, "format", columns.link("office", _("office")), "enabled", "disabled_reason"),
+        *(PUBLIC_URL, "format", columns.link("office", _("office")), "enabled", "disabled_reason"),
         "paused_until",
         "created_at",
     )
@@ -123,9 +115,7 @@ class WebhookAdmin(LargeTableAdmin):
             "disable",
             _("Disable…"),
             lambda n: ngettext("Disable %d webhook", "Disable %d webhooks", n) % n,
-            do=lambda webhook, operator: webhooks.disable(
-                webhook, operator.reason or f"Disabled by {operator.actor}."
-            ),
+            do=disable,
             refusal=lambda webhook: "" if webhook.enabled else _("disabled already"),
             note=_("Its pending notifications are dropped."),
         ),
@@ -202,7 +192,7 @@ class NotificationAdmin(ReadOnlyAdmin):
             "send_again",
             _("Send again…"),
             lambda n: ngettext("Send %d notification again", "Send %d notifications again", n) % n,
-            do=send_again,
+            do=lambda notification, operator: webhooks.send_again(notification),
             refusal=lambda notification: _("pending delivery") if notification.next_at else "",
         ),
     )

@@ -11,10 +11,11 @@ from jobs import queues, workers
 from jobs.admin import columns
 from jobs.admin.actions import RowAction
 from jobs.admin.base import PlainReadOnlyAdmin
-from jobs.admin.links import Link
+from jobs.admin.links import NONE, Link
 from jobs.models import Counter, PausedRole, ServedRole, TaskLimit, Worker
 
 PERIOD = columns.period("period", _("period"))
+ROLES = columns.column("roles", _("roles"), lambda roles: ", ".join(roles) or NONE)
 
 
 @columns.display(_("online"), boolean=True)
@@ -22,14 +23,9 @@ def online(worker: Worker) -> bool:
     return workers.is_online(worker, timezone.now())
 
 
-@columns.display(_("roles"))
-def roles(worker: Worker) -> str:
-    return ", ".join(worker.roles) or "–"
-
-
 @admin.register(Worker)
 class WorkerAdmin(PlainReadOnlyAdmin):
-    list_display = ("name", online, roles, "slots", "running", "draining", "started_at", "seen_at")
+    list_display = ("name", online, ROLES, "slots", "running", "draining", "started_at", "seen_at")
 
     def links(self, request: HttpRequest, row: Worker) -> list[Link]:
         address = settings.DURE_FLOWER_URL
