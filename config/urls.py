@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
@@ -18,15 +19,15 @@ admin.autodiscover()
 
 urlpatterns = [
     # Browsers request it on pages without an icon of their own, such as the admin's.
-    path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
+    path("favicon.ico", login_not_required(RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg"))),
     path("login", throttle(SignInView.as_view()), name="login"),
-    path("login/oidc", oidc.start, name="oidc"),
-    path("login/oidc/callback", oidc.callback),
-    path("logout", SignOutView.as_view(), name="logout"),
+    path("login/oidc", login_not_required(oidc.start), name="oidc"),
+    path("login/oidc/callback", login_not_required(oidc.callback)),
+    path("logout", login_not_required(SignOutView.as_view()), name="logout"),
     path("password/reset", request_reset, name="password_reset"),
     path("password/new/<uidb64>/<token>", new_password, name="password_new"),
-    path("language", set_language, name="set_language"),
-    path("preferences", set_preferences, name="set_preferences"),
+    path("language", login_not_required(set_language), name="set_language"),
+    path("preferences", login_not_required(set_preferences), name="set_preferences"),
     path("admin/login/", throttle(admin.site.login)),
     path("admin/", admin.site.urls),
     path("api/schema", SchemaView.as_view(), name="schema"),

@@ -6,7 +6,6 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_text_html
@@ -49,14 +48,12 @@ class TokenForm(EditForm):
 
 @require_safe
 @never_cache
-@login_required
 def account(request: HttpRequest) -> HttpResponse:
     return _render(request)
 
 
 @sensitive_post_parameters()
 @require_POST
-@login_required
 def password(request: HttpRequest) -> HttpResponse:
     """Change the password. The other sessions end; API tokens stay."""
     user = current_user(request)
@@ -79,7 +76,6 @@ def password(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @never_cache
-@login_required
 def issue_token(request: HttpRequest) -> HttpResponse:
     """Show a new token, once."""
     form = TokenForm(request.POST, initial={})
@@ -90,7 +86,6 @@ def issue_token(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     own = ApiToken.objects.filter(user=current_user(request), pk=token_id)
     if not own.exists():

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -32,7 +31,6 @@ def _text(value: Any) -> str:
 
 
 @require_safe
-@login_required
 def activity(request: HttpRequest, office_id: UUID) -> HttpResponse:
     office = office_access(request, office_id, MemberRole.OWNER).office
     rows = office.activity.order_by("-id")

@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -24,7 +23,6 @@ from jobs.states import JobStatus
 
 @gzip_page
 @require_safe
-@login_required
 def batch(
     request: HttpRequest, office_id: UUID, batch_id: UUID, *, template: str = "batch.html"
 ) -> HttpResponse:

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -33,7 +32,6 @@ MOST_DRAWN = 6
 
 
 @require_safe
-@login_required
 def job(request: HttpRequest, office_id: UUID, job_id: UUID, *, template: str = "job.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     access = office_access(request, office_id)
@@ -58,7 +56,6 @@ def job(request: HttpRequest, office_id: UUID, job_id: UUID, *, template: str = 
 
 
 @require_POST
-@login_required
 def act(request: HttpRequest, office_id: UUID, job_id: UUID, verb: str) -> HttpResponse:
     access = office_access(request, office_id, MemberRole.OPERATOR)
     if verb not in bulk.APPLIES_TO:

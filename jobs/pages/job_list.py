@@ -3,7 +3,6 @@
 from functools import partial
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,7 +20,6 @@ from jobs.states import JobStatus, MemberRole
 
 
 @require_safe
-@login_required
 def jobs(request: HttpRequest, office_id: UUID, *, template: str = "list.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     access = office_access(request, office_id)
@@ -54,7 +52,6 @@ def jobs(request: HttpRequest, office_id: UUID, *, template: str = "list.html") 
 
 
 @require_POST
-@login_required
 def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """Show what an action would change, then apply it."""
     office = office_access(request, office_id, MemberRole.OPERATOR).office

@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -32,7 +31,6 @@ class MemberForm(EditForm):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def office_members(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """The list; a POST adds a member or changes a role."""
     office = office_access(request, office_id, MemberRole.OWNER).office
@@ -52,7 +50,6 @@ def office_members(request: HttpRequest, office_id: UUID) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def remove_member(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """Ask, then remove the member in `username`."""
     office = office_access(request, office_id, MemberRole.OWNER).office

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -19,7 +18,6 @@ from jobs.states import MemberRole
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def new(request: HttpRequest) -> HttpResponse:
     user = current_user(request)
     form = OfficeForm(request.POST if request.method == "POST" else None, initial={})
@@ -32,7 +30,6 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def office(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """The settings; a POST changes the name and the addresses."""
     posted = request.method == "POST"
@@ -47,7 +44,6 @@ def office(request: HttpRequest, office_id: UUID) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def limits(request: HttpRequest, office_id: UUID) -> HttpResponse:
     access = office_access(request, office_id, MemberRole.OWNER)
     form = LimitsForm(access.office, request.POST)
@@ -63,7 +59,6 @@ def limits(request: HttpRequest, office_id: UUID) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def pause(request: HttpRequest, office_id: UUID, *, paused: bool) -> HttpResponse:
     """Pause the office, or resume it."""
     office_access(request, office_id, MemberRole.OWNER)

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,7 +20,6 @@ MOST_BATCHES = 50
 
 
 @require_safe
-@login_required
 def offices(request: HttpRequest) -> HttpResponse:
     visible = list(offices_of(current_user(request))[:MOST_OFFICES])
     counts = office_counts([office.id for office in visible])
@@ -30,7 +28,6 @@ def offices(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@login_required
 def batches(request: HttpRequest, office_id: UUID, *, template: str = "batches.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     access = office_access(request, office_id)

@@ -11,7 +11,7 @@ from jobs.states import MemberRole
 
 
 def current_user(request: HttpRequest) -> User:
-    """The user of a page that `login_required` protects."""
+    """The user of a page. Pages require a login unless config/urls.py says that one does not."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user

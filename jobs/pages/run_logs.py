@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -71,7 +70,6 @@ def job_log_context(request: HttpRequest, job: Any, count: int = LINES_ON_RUN) -
 
 
 @require_safe
-@login_required
 def job_log(request: HttpRequest, office_id: UUID, job_id: UUID) -> HttpResponse:
     access = office_access(request, office_id)
     job = get_object_or_404(access.office.jobs, pk=job_id)
