@@ -22,7 +22,9 @@ log = logging.getLogger(__name__)
 # The header in which the main process names the roles.
 ROLES = "dure_roles"
 LONGEST = 4_000  # what a pipe takes at once
-READ_BYTES = 65_536
+READ_BYTES = 65_536  # as much as a pipe holds
+# For how long the main process lets them come in before it reads them.
+READ_SECONDS = 0.02
 # How many processes can tell when they were busy. Of more, two write to the same place.
 PLACES = 64
 # For how long a process counts as busy: longer than a short run takes. One that was killed, was frozen or is
@@ -84,11 +86,25 @@ def resume() -> None:
 
 def register_with_event_loop(hub: Any) -> None:
     if _reads >= 0:
-        hub.add_reader(_reads, read)
+        hub.add_reader(_reads, _read_soon, hub)
 
 
-def read(*_: Any) -> None:
+def _read_soon(hub: Any) -> None:
+    """Read what comes within a moment at once: to wake up for each run takes longer than to read of it."""
+    hub.remove_reader(_reads)
+    hub.call_later(READ_SECONDS, _read_on, hub)
+
+
+def _read_on(hub: Any) -> None:
+    read()
+    register_with_event_loop(hub)
+
+
+def read(own: Any = None) -> None:
+    """Tell each request which run its process has gone on with: also `own`, which may have ended by now."""
     global _rest
+    if _reads < 0:
+        return
     try:
         data = _rest + os.read(_reads, READ_BYTES)
     except BlockingIOError:
@@ -96,7 +112,8 @@ def read(*_: Any) -> None:
     *lines, _rest = data.split(b"\n")
     for line in lines:
         message, end, following = json.loads(line)
-        request = worker_state.requests.get(message)
+        is_own = own is not None and own.id == message
+        request = own if is_own else worker_state.requests.get(message)
         if request is not None and hasattr(request, "follow"):
             request.follow(end, following)
 

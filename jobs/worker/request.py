@@ -41,14 +41,15 @@ class EngineRequest(Request):  # type: ignore[misc]
     @property
     def current_run(self) -> tuple[str, int]:
         """What this message runs now, as far as the main process has heard: Execution and dispatch."""
+        bursts.read(self)
         execution, dispatch = self.args if self.following is None else self.following["args"]
         return str(execution), int(dispatch)
 
     def follow(self, end: dict[str, Any], following: dict[str, Any]) -> None:
         """The run has ended, and another follows in the same process: see jobs/burst.py."""
-        self.send_event(f"task-{end.pop('end')}", **end)
+        self._send_event(f"task-{end.pop('end')}", **end)
         self.following = {**following, "time_start": time.time()}
-        self.send_event(
+        self._send_event(
             "task-received",
             name=following["task"],
             args=publish.args_text(*following["args"]),
@@ -59,15 +60,22 @@ class EngineRequest(Request):  # type: ignore[misc]
             eta=None,
             expires=None,
         )
-        self.send_event("task-started")
+        self._send_event("task-started")
 
     def send_event(self, type: str, **fields: Any) -> None:
+        if self._eventer and self._eventer.enabled:
+            bursts.read(self)
+            self._send_event(type, **fields)
+
+    def _send_event(self, type: str, **fields: Any) -> None:
+        """Send the event of the run that this message runs, as far as is known here."""
         if self._eventer and self._eventer.enabled and self.task.send_events:
             uuid = self.id if self.following is None else self.following["id"]
             self._eventer.send(type, uuid=uuid, **fields)
 
     def info(self, safe: bool = False) -> dict[str, Any]:
         """What `celery inspect active` shows."""
+        bursts.read(self)
         answer: dict[str, Any] = super().info(safe)
         if self.following is not None:
             run = self.following
