@@ -28,6 +28,18 @@ N = TypeVar("N", bound=Named)
 
 
 def command(
+    parsers: Parsers, name: str, run: Callable[[Options, Client], int], text: str, *, example: str = ""
+) -> argparse.ArgumentParser:
+    """Adds a command that calls the API."""
+
+    def run_with_client(options: Options) -> int:
+        with Client(office=options.office) as client:
+            return run(options, client)
+
+    return command_without_client(parsers, name, run_with_client, text, example=example)
+
+
+def command_without_client(
     parsers: Parsers, name: str, run: Callable[[Options], int], text: str, *, example: str = ""
 ) -> argparse.ArgumentParser:
     """Adds a command, with what all of them take."""
@@ -106,10 +118,6 @@ def seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
     return value
-
-
-def connect(options: Options) -> Client:
-    return Client(office=options.office)
 
 
 def one_of(rows: Iterable[N], name_or_id: str) -> N:

@@ -9,12 +9,12 @@ from dure.cli.arguments import (
     add_limit,
     add_waiting,
     command,
-    connect,
     group,
     positive,
     seconds,
 )
 from dure.cli.output import write_end, write_json, write_list, write_record
+from dure.client import Client
 
 FIELDS = ["job_id", "replay_id", "job_type", "status", "progress", "phase", "error_code", "error_message"]
 
@@ -53,54 +53,47 @@ def add(parsers: Parsers) -> None:
     download.add_argument("file", type=Path, metavar="FILE", help="where to write it")
 
 
-def list_exports(options: Options) -> int:
-    with connect(options) as client:
-        return write_list(options, client.exports(limit=options.limit), FIELDS[:5])
+def list_exports(options: Options, client: Client) -> int:
+    return write_list(options, client.exports(limit=options.limit), FIELDS[:5])
 
 
-def upload_replay(options: Options) -> int:
-    with connect(options) as client:
-        replay = client.upload_replay(options.file, title=options.title)
+def upload_replay(options: Options, client: Client) -> int:
+    replay = client.upload_replay(options.file, title=options.title)
     return write_record(options, replay, ["replay_id", "title", "kind", "size_bytes"])
 
 
-def start_export(options: Options) -> int:
-    with connect(options) as client:
-        export = client.export(
-            options.replay,
-            options.kind,
-            resolution=options.resolution,
-            fps=options.fps,
-            from_ms=_milliseconds(options.start),
-            to_ms=_milliseconds(options.end),
-            sound=False if options.no_sound else None,
-        )
-        return write_end(options, client, export, FIELDS)
+def start_export(options: Options, client: Client) -> int:
+    export = client.export(
+        options.replay,
+        options.kind,
+        resolution=options.resolution,
+        fps=options.fps,
+        from_ms=_milliseconds(options.start),
+        to_ms=_milliseconds(options.end),
+        sound=False if options.no_sound else None,
+    )
+    return write_end(options, client, export, FIELDS)
 
 
 def _milliseconds(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds * 1000)
 
 
-def show_export(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, client.get_export(options.id))
+def show_export(options: Options, client: Client) -> int:
+    return write_record(options, client.get_export(options.id))
 
 
-def cancel_export(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, client.cancel_export(options.id), FIELDS)
+def cancel_export(options: Options, client: Client) -> int:
+    return write_record(options, client.cancel_export(options.id), FIELDS)
 
 
-def share_export(options: Options) -> int:
-    with connect(options) as client:
-        link = client.share_export(options.id, expires_in_seconds=options.expires)
-        return write_record(options, link, ["url", "expires_at"])
+def share_export(options: Options, client: Client) -> int:
+    link = client.share_export(options.id, expires_in_seconds=options.expires)
+    return write_record(options, link, ["url", "expires_at"])
 
 
-def download_export(options: Options) -> int:
-    with connect(options) as client:
-        path = client.download(options.id, options.file)
+def download_export(options: Options, client: Client) -> int:
+    path = client.download(options.id, options.file)
     if options.json:
         write_json({"file": str(path)})
     else:

@@ -10,7 +10,6 @@ from dure.cli.arguments import (
     add_task,
     add_waiting,
     command,
-    connect,
     group,
     positive,
 )
@@ -102,45 +101,36 @@ def _add_starts(parsers: Parsers) -> None:
         add_waiting(parser)
 
 
-def submit(options: Options) -> int:
+def submit(options: Options, client: Client) -> int:
     values = {name: getattr(options, name, None) for name in JobOptions.__annotations__}
     fields = cast(JobOptions, {name: value for name, value in values.items() if value is not None})
-    with connect(options) as client:
-        job = client.submit(options.task, dict(options.args), **fields)
-        return write_end(options, client, job, FIELDS)
+    job = client.submit(options.task, dict(options.args), **fields)
+    return write_end(options, client, job, FIELDS)
 
 
-def run_task(options: Options) -> int:
-    with connect(options) as client:
-        return write_end(options, client, client.run_task(options.task, dict(options.args)), EXECUTION_FIELDS)
+def run_task(options: Options, client: Client) -> int:
+    return write_end(options, client, client.run_task(options.task, dict(options.args)), EXECUTION_FIELDS)
 
 
-def list_jobs(options: Options) -> int:
-    with connect(options) as client:
-        jobs = client.jobs(
-            status=options.status, task_id=options.task, batch=options.batch, limit=options.limit
-        )
+def list_jobs(options: Options, client: Client) -> int:
+    jobs = client.jobs(status=options.status, task_id=options.task, batch=options.batch, limit=options.limit)
     return write_list(options, jobs, ["id", "task_id", "status", "created_at"])
 
 
-def show_job(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, client.job(options.id))
+def show_job(options: Options, client: Client) -> int:
+    return write_record(options, client.job(options.id))
 
 
-def cancel_job(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, client.cancel(options.id, reason=options.reason), ["id", "status"])
+def cancel_job(options: Options, client: Client) -> int:
+    return write_record(options, client.cancel(options.id, reason=options.reason), ["id", "status"])
 
 
-def retry_job(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, client.retry(options.id, reason=options.reason), ["id", "status"])
+def retry_job(options: Options, client: Client) -> int:
+    return write_record(options, client.retry(options.id, reason=options.reason), ["id", "status"])
 
 
-def explain_job(options: Options) -> int:
-    with connect(options) as client:
-        explanation = client.explain(options.id)
+def explain_job(options: Options, client: Client) -> int:
+    explanation = client.explain(options.id)
     if options.json:
         write_json(explanation.raw)
         return DONE
@@ -150,10 +140,9 @@ def explain_job(options: Options) -> int:
     return DONE
 
 
-def show_log(options: Options) -> int:
-    with connect(options) as client:
-        read = client.follow if options.follow else client.log
-        write_log(options, read(_job_or_execution(client, options.id), level=options.level))
+def show_log(options: Options, client: Client) -> int:
+    read = client.follow if options.follow else client.log
+    write_log(options, read(_job_or_execution(client, options.id), level=options.level))
     return DONE
 
 

@@ -5,14 +5,14 @@ import os
 import sys
 
 from dure import login as logins
-from dure.cli.arguments import DONE, Options, Parsers, command, connect
+from dure.cli.arguments import DONE, Options, Parsers, command, command_without_client
 from dure.cli.output import write_json, write_list
 from dure.client import Client
 from dure.errors import ConfigurationError
 
 
 def add(parsers: Parsers) -> None:
-    parser = command(
+    parser = command_without_client(
         parsers,
         "login",
         log_in,
@@ -20,7 +20,7 @@ def add(parsers: Parsers) -> None:
         example="dure login --url https://dure.example",
     )
     parser.add_argument("--url", help=f"the address of the server; default: DURE_URL or {logins.DEFAULT_URL}")
-    command(parsers, "logout", log_out, "forget the saved token")
+    command_without_client(parsers, "logout", log_out, "forget the saved token")
     command(parsers, "whoami", show, "show the server and the offices that the token may see")
 
 
@@ -51,14 +51,13 @@ def log_out(options: Options) -> int:
     return DONE
 
 
-def show(options: Options) -> int:
+def show(options: Options, client: Client) -> int:
     login = logins.find(office=options.office)
-    with connect(options) as client:
-        offices = client.offices()
-        try:
-            office = client.office_id()
-        except ConfigurationError:
-            office = None
+    offices = client.offices()
+    try:
+        office = client.office_id()
+    except ConfigurationError:
+        office = None
     if options.json:
         write_json({"url": login.url, "office": office, "offices": [each.raw for each in offices]})
         return DONE

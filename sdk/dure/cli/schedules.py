@@ -11,7 +11,6 @@ from dure.cli.arguments import (
     add_limit,
     add_task,
     command,
-    connect,
     group,
     one_of,
     positive,
@@ -60,30 +59,26 @@ def time(text: str) -> datetime:
         raise argparse.ArgumentTypeError(f"{text!r} is no time such as 2026-12-01T09:00+09:00") from None
 
 
-def list_schedules(options: Options) -> int:
-    with connect(options) as client:
-        return write_list(options, client.schedules(limit=options.limit), COLUMNS)
+def list_schedules(options: Options, client: Client) -> int:
+    return write_list(options, client.schedules(limit=options.limit), COLUMNS)
 
 
-def create_schedule(options: Options) -> int:
+def create_schedule(options: Options, client: Client) -> int:
     ((name, value),) = [(name, value) for name in KINDS if (value := getattr(options, name)) is not None]
     values: dict[str, Any] = {name: value, "kind": KINDS[name], "args": dict(options.args)}
     if options.timezone:
         values["timezone"] = options.timezone
     if options.paused:
         values["enabled"] = False
-    with connect(options) as client:
-        return write_record(options, client.create_schedule(options.name, options.task, **values))
+    return write_record(options, client.create_schedule(options.name, options.task, **values))
 
 
-def show(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, _find(options, client))
+def show(options: Options, client: Client) -> int:
+    return write_record(options, _find(options, client))
 
 
-def show_next(options: Options) -> int:
-    with connect(options) as client:
-        times = [each.isoformat() for each in client.next_times(_find(options, client))]
+def show_next(options: Options, client: Client) -> int:
+    times = [each.isoformat() for each in client.next_times(_find(options, client))]
     if options.json:
         write_json(times)
     elif times:
@@ -91,20 +86,17 @@ def show_next(options: Options) -> int:
     return DONE
 
 
-def pause(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, client.pause_schedule(_find(options, client)), COLUMNS)
+def pause(options: Options, client: Client) -> int:
+    return write_record(options, client.pause_schedule(_find(options, client)), COLUMNS)
 
 
-def resume(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, client.resume_schedule(_find(options, client)), COLUMNS)
+def resume(options: Options, client: Client) -> int:
+    return write_record(options, client.resume_schedule(_find(options, client)), COLUMNS)
 
 
-def delete(options: Options) -> int:
-    with connect(options) as client:
-        schedule = _find(options, client)
-        client.delete_schedule(schedule)
+def delete(options: Options, client: Client) -> int:
+    schedule = _find(options, client)
+    client.delete_schedule(schedule)
     return write_deletion(options, schedule.id)
 
 

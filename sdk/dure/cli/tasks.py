@@ -1,7 +1,8 @@
 """`dure tasks`."""
 
-from dure.cli.arguments import Options, Parsers, command, connect, group
+from dure.cli.arguments import Options, Parsers, command, group
 from dure.cli.output import write_list, write_record
+from dure.client import Client
 from dure.errors import ConfigurationError
 
 COLUMNS = ["task_id", "role"]
@@ -14,14 +15,12 @@ def add(parsers: Parsers) -> None:
     show.add_argument("task", metavar="TASK", help="the id of the Task")
 
 
-def list_tasks(options: Options) -> int:
-    with connect(options) as client:
-        return write_list(options, client.tasks(), COLUMNS)
+def list_tasks(options: Options, client: Client) -> int:
+    return write_list(options, client.tasks(), COLUMNS)
 
 
-def show_task(options: Options) -> int:
-    with connect(options) as client:
-        for task in client.tasks():
-            if task.task_id == options.task:
-                return write_record(options, task)
+def show_task(options: Options, client: Client) -> int:
+    for task in client.tasks():
+        if task.task_id == options.task:
+            return write_record(options, task)
     raise ConfigurationError(f"There is no Task {options.task!r}. `dure tasks list` names all.")

@@ -9,7 +9,6 @@ from dure.cli.arguments import (
     add_limit,
     add_waiting,
     command,
-    connect,
     document,
     group,
     one_of,
@@ -63,56 +62,48 @@ def list_of_jobs(text: str) -> list[dict[str, Any]]:
     return value
 
 
-def list_workflows(options: Options) -> int:
-    with connect(options) as client:
-        workflows = client.workflows(office=options.office, limit=options.limit)
+def list_workflows(options: Options, client: Client) -> int:
+    workflows = client.workflows(office=options.office, limit=options.limit)
     return write_list(options, workflows, COLUMNS)
 
 
-def create_workflow(options: Options) -> int:
-    with connect(options) as client:
-        workflow = client.create_workflow(
-            options.name,
-            options.steps,
-            schedule_config=options.schedule,
-            input_schema=options.input_schema,
-            status="active" if options.active else "draft",
-        )
+def create_workflow(options: Options, client: Client) -> int:
+    workflow = client.create_workflow(
+        options.name,
+        options.steps,
+        schedule_config=options.schedule,
+        input_schema=options.input_schema,
+        status="active" if options.active else "draft",
+    )
     return write_record(options, workflow)
 
 
-def run_workflow(options: Options) -> int:
-    with connect(options) as client:
-        run = client.execute(_find(options, client), options.input)
-        return write_end(options, client, run, RUN_FIELDS)
+def run_workflow(options: Options, client: Client) -> int:
+    run = client.execute(_find(options, client), options.input)
+    return write_end(options, client, run, RUN_FIELDS)
 
 
-def list_runs(options: Options) -> int:
+def list_runs(options: Options, client: Client) -> int:
     columns = ["id", "status", "scheduled_time", "ended_at", "retry_count"]
-    with connect(options) as client:
-        runs = client.workflow_runs(_find(options, client), limit=options.limit)
+    runs = client.workflow_runs(_find(options, client), limit=options.limit)
     return write_list(options, runs, columns)
 
 
-def show_workflow(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, _find(options, client))
+def show_workflow(options: Options, client: Client) -> int:
+    return write_record(options, _find(options, client))
 
 
-def pause_workflow(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, client.pause_workflow(_find(options, client)), COLUMNS)
+def pause_workflow(options: Options, client: Client) -> int:
+    return write_record(options, client.pause_workflow(_find(options, client)), COLUMNS)
 
 
-def resume_workflow(options: Options) -> int:
-    with connect(options) as client:
-        return write_record(options, client.resume_workflow(_find(options, client)), COLUMNS)
+def resume_workflow(options: Options, client: Client) -> int:
+    return write_record(options, client.resume_workflow(_find(options, client)), COLUMNS)
 
 
-def delete_workflow(options: Options) -> int:
-    with connect(options) as client:
-        workflow = _find(options, client)
-        client.delete_workflow(workflow)
+def delete_workflow(options: Options, client: Client) -> int:
+    workflow = _find(options, client)
+    client.delete_workflow(workflow)
     return write_deletion(options, workflow.id)
 
 
