@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from dure.cli.arguments import (
-    DONE,
     Options,
     Parsers,
     add_limit,
@@ -13,7 +12,7 @@ from dure.cli.arguments import (
     positive,
     seconds,
 )
-from dure.cli.output import write_end, write_json, write_list, write_record
+from dure.cli.output import write_end, write_list, write_record, write_text
 from dure.client import Client
 
 FIELDS = ["job_id", "replay_id", "job_type", "status", "progress", "phase", "error_code", "error_message"]
@@ -94,8 +93,4 @@ def share_export(options: Options, client: Client) -> int:
 
 def download_export(options: Options, client: Client) -> int:
     path = client.download(options.id, options.file)
-    if options.json:
-        write_json({"file": str(path)})
-    else:
-        print(path)
-    return DONE
+    return write_text(options, str(path), {"file": str(path)})

@@ -13,7 +13,7 @@ from dure.cli.arguments import (
     group,
     positive,
 )
-from dure.cli.output import printable, write_end, write_json, write_list, write_log, write_record
+from dure.cli.output import printable, write_end, write_list, write_log, write_record, write_text
 from dure.client import Client
 from dure.errors import APIError
 from dure.job_records import Job, JobOptions
@@ -131,13 +131,8 @@ def retry_job(options: Options, client: Client) -> int:
 
 def explain_job(options: Options, client: Client) -> int:
     explanation = client.explain(options.id)
-    if options.json:
-        write_json(explanation.raw)
-        return DONE
-    print(explanation.state)
-    for reason in explanation.reasons:
-        print(f"  {printable(reason.message)} ({reason.code})")
-    return DONE
+    reasons = [f"  {printable(reason.message)} ({reason.code})" for reason in explanation.reasons]
+    return write_text(options, "\n".join([explanation.state, *reasons]), explanation.raw)
 
 
 def show_log(options: Options, client: Client) -> int:

@@ -6,7 +6,7 @@ import sys
 
 from dure import login as logins
 from dure.cli.arguments import DONE, Options, Parsers, command, command_without_client
-from dure.cli.output import write_json, write_list
+from dure.cli.output import write_json, write_list, write_text
 from dure.client import Client
 from dure.errors import ConfigurationError
 
@@ -33,22 +33,16 @@ def log_in(options: Options) -> int:
         named = options.office or (offices[0].id if len(offices) == 1 else None)
         office = client.office_id(named) if named else None
     path = logins.save(logins.Login(url, token, office))
-    if options.json:
-        write_json({"url": url, "office": office, "file": str(path)})
-    else:
-        print(f"Signed in to {url}; the token is in {path}.")
-        if office is None and offices:
-            print("You have several offices: name one with --office, here or at each command.")
-    return DONE
+    text = f"Signed in to {url}; the token is in {path}."
+    if office is None and offices:
+        text += "\nYou have several offices: name one with --office, here or at each command."
+    return write_text(options, text, {"url": url, "office": office, "file": str(path)})
 
 
 def log_out(options: Options) -> int:
     logins.login_file().unlink(missing_ok=True)
-    if options.json:
-        write_json({})
-    else:
-        print("The saved token is removed. It stays valid until it is revoked on the server.")
-    return DONE
+    text = "The saved token is removed. It stays valid until it is revoked on the server."
+    return write_text(options, text, {})
 
 
 def show(options: Options, client: Client) -> int:

@@ -41,11 +41,12 @@ def write_record(options: Options, record: Record, names: Sequence[str] = ()) ->
     return DONE
 
 
-def write_deletion(options: Options, record_id: str) -> int:
+def write_text(options: Options, text: str, value: Any) -> int:
+    """Prints the text, or this value as JSON."""
     if options.json:
-        write_json({"id": record_id})
-    else:
-        print(f"{record_id} is deleted.")
+        write_json(value)
+    elif text:
+        print(text)
     return DONE
 
 

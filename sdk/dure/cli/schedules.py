@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from dure.cli.arguments import (
-    DONE,
     Options,
     Parsers,
     add_limit,
@@ -15,7 +14,7 @@ from dure.cli.arguments import (
     one_of,
     positive,
 )
-from dure.cli.output import write_deletion, write_json, write_list, write_record
+from dure.cli.output import write_list, write_record, write_text
 from dure.client import Client
 from dure.schedule_records import Schedule
 
@@ -79,11 +78,7 @@ def show(options: Options, client: Client) -> int:
 
 def show_next(options: Options, client: Client) -> int:
     times = [each.isoformat() for each in client.next_times(_find(options, client))]
-    if options.json:
-        write_json(times)
-    elif times:
-        print("\n".join(times))
-    return DONE
+    return write_text(options, "\n".join(times), times)
 
 
 def pause(options: Options, client: Client) -> int:
@@ -97,7 +92,7 @@ def resume(options: Options, client: Client) -> int:
 def delete(options: Options, client: Client) -> int:
     schedule = _find(options, client)
     client.delete_schedule(schedule)
-    return write_deletion(options, schedule.id)
+    return write_text(options, f"{schedule.id} is deleted.", {"id": schedule.id})
 
 
 def _find(options: Options, client: Client) -> Schedule:

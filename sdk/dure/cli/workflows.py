@@ -13,7 +13,7 @@ from dure.cli.arguments import (
     group,
     one_of,
 )
-from dure.cli.output import write_deletion, write_end, write_list, write_record
+from dure.cli.output import write_end, write_list, write_record, write_text
 from dure.client import Client
 from dure.schedule_records import Workflow
 
@@ -104,7 +104,7 @@ def resume_workflow(options: Options, client: Client) -> int:
 def delete_workflow(options: Options, client: Client) -> int:
     workflow = _find(options, client)
     client.delete_workflow(workflow)
-    return write_deletion(options, workflow.id)
+    return write_text(options, f"{workflow.id} is deleted.", {"id": workflow.id})
 
 
 def _find(options: Options, client: Client) -> Workflow:
