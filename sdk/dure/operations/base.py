@@ -60,7 +60,7 @@ class Operations:
         return await self._list("/api/tasks", Task, None)
 
     async def task(self, task_id: str) -> Task:
-        return Task.read(await self._requests.get(f"/api/tasks/{path_part(task_id)}"))
+        return await self._get(Task, f"/api/tasks/{path_part(task_id)}")
 
     async def refresh(self, work: W) -> W:
         """The same job, batch, Execution, workflow run, step queue or export as it is now."""
@@ -80,6 +80,15 @@ class Operations:
             await self._requests.transport.sleep(min(poll, left))
             poll = min(LONGEST_POLL, poll * 1.5)
         return work
+
+    async def _get(self, record: type[R], path: str) -> R:
+        return record.read(await self._requests.get(path))
+
+    async def _post(self, record: type[R], path: str, body: Any = None) -> R:
+        return record.read(await self._requests.post(path, body))
+
+    async def _patch(self, record: type[R], path: str, body: Mapping[str, Any]) -> R:
+        return record.read(await self._requests.patch(path, body))
 
     async def _list(
         self,
@@ -113,6 +122,11 @@ def _is_uuid(value: str) -> bool:
         return str(uuid.UUID(value)) == value.lower()
     except ValueError:
         return False
+
+
+def without_none(**fields: Any) -> dict[str, Any]:
+    """The fields that have a value."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def to_json(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Any
 
 from dure.office_records import Calendar
-from dure.operations.base import Operations, path_part, to_json
+from dure.operations.base import Operations, path_part, to_json, without_none
 
 
 class Calendars(Operations):
@@ -13,7 +13,7 @@ class Calendars(Operations):
         return await self._list("/api/calendars", Calendar, limit)
 
     async def calendar(self, calendar_id: str) -> Calendar:
-        return Calendar.read(await self._requests.get(_path(calendar_id)))
+        return await self._get(Calendar, _path(calendar_id))
 
     async def create_calendar(
         self,
@@ -25,7 +25,7 @@ class Calendars(Operations):
     ) -> Calendar:
         """A window is its start and the first moment after it. `timezone` is that of the dates."""
         body = {"name": name, **_fields(dates, windows, timezone)}
-        return Calendar.read(await self._requests.post("/api/calendars", body))
+        return await self._post(Calendar, "/api/calendars", body)
 
     async def change_calendar(
         self,
@@ -37,8 +37,8 @@ class Calendars(Operations):
         timezone: str | None = None,
     ) -> Calendar:
         """Changes what is given; `dates` and `windows` replace those that it has."""
-        body = ({} if name is None else {"name": name}) | _fields(dates, windows, timezone)
-        return Calendar.read(await self._requests.patch(_path(calendar), body))
+        body = without_none(name=name) | _fields(dates, windows, timezone)
+        return await self._patch(Calendar, _path(calendar), body)
 
     async def delete_calendar(self, calendar: Calendar | str) -> None:
         await self._requests.delete(_path(calendar))
@@ -53,9 +53,8 @@ def _fields(
     windows: Sequence[tuple[datetime, datetime]] | None,
     timezone: str | None,
 ) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "dates": None if dates is None else [each.isoformat() for each in dates],
-        "windows": None if windows is None else [to_json({"starts_at": a, "ends_at": b}) for a, b in windows],
-        "timezone": timezone,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
+    return without_none(
+        dates=None if dates is None else [each.isoformat() for each in dates],
+        windows=None if windows is None else [to_json({"starts_at": a, "ends_at": b}) for a, b in windows],
+        timezone=timezone,
+    )

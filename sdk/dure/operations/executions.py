@@ -38,11 +38,11 @@ class Executions(Operations):
         return await self._list("/api/executions", Execution, limit, params)
 
     async def execution(self, execution_id: str) -> Execution:
-        return Execution.read(await self._requests.get(f"/api/executions/{path_part(execution_id)}"))
+        return await self._get(Execution, f"/api/executions/{path_part(execution_id)}")
 
     async def cancel_execution(self, execution: Execution | str) -> Execution:
         execution_id = execution if isinstance(execution, str) else execution.execution_id
-        return Execution.read(await self._requests.post(f"/api/executions/{path_part(execution_id)}/cancel"))
+        return await self._post(Execution, f"/api/executions/{path_part(execution_id)}/cancel")
 
     async def log(
         self, work: Job | Execution, *, after: int = 0, level: Level | None = None

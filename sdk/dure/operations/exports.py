@@ -5,7 +5,7 @@ from typing import Literal
 
 from dure.downloads import download
 from dure.errors import ConfigurationError
-from dure.operations.base import LARGEST_PAGE, Operations
+from dure.operations.base import LARGEST_PAGE, Operations, without_none
 from dure.records import Export, ExportLink, Replay
 
 
@@ -25,12 +25,11 @@ class Exports(Operations):
         return [Replay.read(document) for document in page["content"]]
 
     async def replay(self, replay_id: int) -> Replay:
-        return Replay.read(await self._requests.get(f"/api/replays/{replay_id}"))
+        return await self._get(Replay, _replay_path(replay_id))
 
     async def delete_replay(self, replay: Replay | int) -> None:
         """Deletes its exports and their files too."""
-        replay_id = replay if isinstance(replay, int) else replay.replay_id
-        await self._requests.delete(f"/api/replays/{replay_id}")
+        await self._requests.delete(_replay_path(replay))
 
     async def export(
         self,
@@ -46,52 +45,47 @@ class Exports(Operations):
         """Starts an export of the replay, or of the part of it from `from_ms` to `to_ms`.
 
         An MP4 or WebM keeps the sound of a video unless `sound` is false."""
-        replay_id = replay if isinstance(replay, int) else replay.replay_id
-        options = {
-            "resolution": resolution,
-            "fps": fps,
-            "fromMs": from_ms,
-            "toMs": to_ms,
-            "sound": sound,
-        }
-        body = {name: value for name, value in options.items() if value is not None}
-        started = await self._requests.post(f"/api/replays/{replay_id}/exports/{kind}", body)
+        body = without_none(resolution=resolution, fps=fps, fromMs=from_ms, toMs=to_ms, sound=sound)
+        started = await self._requests.post(f"{_replay_path(replay)}/exports/{kind}", body)
         return await self.get_export(started["jobId"])
 
     async def get_export(self, export_id: int) -> Export:
-        return Export.read(await self._requests.get(f"/api/jobs/{export_id}"))
+        return await self._get(Export, _export_path(export_id))
 
     async def exports(self, *, limit: int = 100) -> list[Export]:
         page = await self._requests.get("/api/jobs", {"size": min(limit, LARGEST_PAGE)})
         return [Export.read(document) for document in page["content"]]
 
     async def cancel_export(self, export: Export | int) -> Export:
-        export_id = export if isinstance(export, int) else export.job_id
-        return Export.read(await self._requests.post(f"/api/jobs/{export_id}/cancel"))
+        return await self._post(Export, f"{_export_path(export)}/cancel")
 
     async def share_export(
         self, export: Export | int, *, expires_in_seconds: int | None = None
     ) -> ExportLink:
         """Makes a link to the file; without a time it expires after a week."""
-        export_id = export if isinstance(export, int) else export.job_id
-        body = {} if expires_in_seconds is None else {"expiresInSeconds": expires_in_seconds}
-        return ExportLink.read(await self._requests.post(f"/api/jobs/{export_id}/links", body))
+        body = without_none(expiresInSeconds=expires_in_seconds)
+        return await self._post(ExportLink, f"{_export_path(export)}/links", body)
 
     async def export_links(self, export: Export | int) -> list[ExportLink]:
         """The links that still work."""
-        export_id = export if isinstance(export, int) else export.job_id
-        answer = await self._requests.get(f"/api/jobs/{export_id}/links")
+        answer = await self._requests.get(f"{_export_path(export)}/links")
         return [ExportLink.read(document) for document in answer["content"]]
 
     async def revoke_export_link(self, export: Export | int, link: ExportLink | int) -> None:
-        export_id = export if isinstance(export, int) else export.job_id
         link_id = link if isinstance(link, int) else link.link_id
-        await self._requests.delete(f"/api/jobs/{export_id}/links/{link_id}")
+        await self._requests.delete(f"{_export_path(export)}/links/{link_id}")
 
     async def download(self, export: Export | int, path: str | Path) -> Path:
         """Writes the file of an ended export. An interrupted download continues where it stopped."""
-        export_id = export if isinstance(export, int) else export.job_id
-        current = await self.get_export(export_id)
+        current = await self._get(Export, _export_path(export))
         if not current.succeeded:
-            raise ConfigurationError(f"Export {export_id} has no file: it is {current.status}.")
+            raise ConfigurationError(f"Export {current.job_id} has no file: it is {current.status}.")
         return await download(self._requests, current, Path(path))
+
+
+def _replay_path(replay: Replay | int) -> str:
+    return f"/api/replays/{replay if isinstance(replay, int) else replay.replay_id}"
+
+
+def _export_path(export: Export | int) -> str:
+    return f"/api/jobs/{export}" if isinstance(export, int) else export.path

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
 from dure.job_records import Batch, Explanation, Job, JobOptions, JobSubmission
-from dure.operations.base import Operations, path_part, to_json
+from dure.operations.base import Operations, path_part, to_json, without_none
 
 
 class Jobs(Operations):
@@ -18,7 +18,7 @@ class Jobs(Operations):
     ) -> Job:
         """Submits one job."""
         body = {"task_id": task_id, "args": dict(args or {}), **to_json(options)}
-        return Job.read(await self._requests.post(f"{await self._office_path(office)}/jobs", body))
+        return await self._post(Job, f"{await self._office_path(office)}/jobs", body)
 
     async def submit_batch(
         self, jobs: Sequence[JobSubmission], *, name: str | None = None, office: str | None = None
@@ -30,7 +30,7 @@ class Jobs(Operations):
         return Batch.read({**answer["batch"], "office_id": office_id, "jobs": answer["jobs"]})
 
     async def job(self, job_id: str, *, office: str | None = None) -> Job:
-        return Job.read(await self._requests.get(await self._job_path(job_id, office)))
+        return await self._get(Job, await self._job_path(job_id, office))
 
     async def jobs(
         self,
@@ -57,7 +57,7 @@ class Jobs(Operations):
 
     async def cancel(self, job: Job | str, *, reason: str = "", office: str | None = None) -> Job:
         path = await self._job_path(job, office)
-        return Job.read(await self._requests.post(f"{path}/cancel", _reason(reason)))
+        return await self._post(Job, f"{path}/cancel", without_none(reason=reason or None))
 
     async def cancel_all(
         self,
@@ -72,13 +72,12 @@ class Jobs(Operations):
 
         Those that run are asked to stop; `status` without `processing` lets them go on.
         """
-        fields = {
-            "batch": batch.id if isinstance(batch, Batch) else batch,
-            "role": role,
-            "status": None if status is None else list(status),
-            "reason": reason or None,
-        }
-        body = {name: value for name, value in fields.items() if value is not None}
+        body = without_none(
+            batch=batch.id if isinstance(batch, Batch) else batch,
+            role=role,
+            status=None if status is None else list(status),
+            reason=reason or None,
+        )
         answer = await self._requests.post(f"{await self._office_path(office)}/jobs/cancel-all", body)
         return int(answer["cancelled"] + answer["cancelling"])
 
@@ -91,25 +90,20 @@ class Jobs(Operations):
         office: str | None = None,
     ) -> Job:
         """Changes what is given: a lower number runs earlier, urgent jobs before all others."""
-        fields = {"priority": priority, "urgent": urgent}
-        body = {name: value for name, value in fields.items() if value is not None}
-        return Job.read(await self._requests.patch(f"{await self._job_path(job, office)}/priority", body))
+        body = without_none(priority=priority, urgent=urgent)
+        return await self._patch(Job, f"{await self._job_path(job, office)}/priority", body)
 
     async def retry(self, job: Job | str, *, reason: str = "", office: str | None = None) -> Job:
         """Runs a failed or cancelled job again, from the start."""
         path = await self._job_path(job, office)
-        return Job.read(await self._requests.post(f"{path}/retry", _reason(reason)))
+        return await self._post(Job, f"{path}/retry", without_none(reason=reason or None))
 
     async def explain(self, job: Job | str, *, office: str | None = None) -> Explanation:
         """Why the job is not running; the decisive reason is the first."""
         path = await self._job_path(job, office)
-        return Explanation.read(await self._requests.get(f"{path}/explain"))
+        return await self._get(Explanation, f"{path}/explain")
 
     async def _job_path(self, job: Job | str, office: str | None) -> str:
         if isinstance(job, Job):
             return job.path
         return f"{await self._office_path(office)}/jobs/{path_part(job)}"
-
-
-def _reason(reason: str) -> dict[str, str]:
-    return {"reason": reason} if reason else {}

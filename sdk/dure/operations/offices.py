@@ -1,10 +1,10 @@
 """An office: the limits of its jobs, its members and webhooks."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 from dure.office_records import ConfigChanges, Delivery, Member, OfficeConfig, Webhook, WebhookWithSecret
-from dure.operations.base import Operations, path_part
+from dure.operations.base import Operations, path_part, without_none
 from dure.record import camel_case
 
 Role = Literal["viewer", "operator", "owner"]
@@ -13,7 +13,7 @@ Role = Literal["viewer", "operator", "owner"]
 class Offices(Operations):
     async def config(self, *, office: str | None = None) -> OfficeConfig:
         path = f"{await self._office_path(office)}/scheduler/config"
-        return OfficeConfig.read(await self._requests.get(path))
+        return await self._get(OfficeConfig, path)
 
     async def change_config(
         self, *, office: str | None = None, **changes: Unpack[ConfigChanges]
@@ -21,7 +21,7 @@ class Offices(Operations):
         """Changes what is given; `paused=True` starts no more jobs. For owners."""
         body = {camel_case(name): value for name, value in changes.items()}
         path = f"{await self._office_path(office)}/scheduler/config"
-        return OfficeConfig.read(await self._requests.patch(path, body))
+        return await self._patch(OfficeConfig, path, body)
 
     async def members(self, *, office: str | None = None, limit: int = 100) -> list[Member]:
         return await self._list(f"{await self._office_path(office)}/members", Member, limit)
@@ -29,7 +29,7 @@ class Offices(Operations):
     async def set_member(self, username: str, role: Role, *, office: str | None = None) -> Member:
         """Adds a member, or changes the role of one. For owners."""
         body = {"username": username, "role": role}
-        return Member.read(await self._requests.post(f"{await self._office_path(office)}/members", body))
+        return await self._post(Member, f"{await self._office_path(office)}/members", body)
 
     async def remove_member(self, member: Member | str, *, office: str | None = None) -> None:
         username = member if isinstance(member, str) else member.username
@@ -39,7 +39,7 @@ class Offices(Operations):
         return await self._list(f"{await self._office_path(office)}/webhooks", Webhook, limit)
 
     async def webhook(self, webhook_id: int, *, office: str | None = None) -> Webhook:
-        return Webhook.read(await self._requests.get(await self._webhook_path(webhook_id, office)))
+        return await self._get(Webhook, await self._webhook_path(webhook_id, office))
 
     async def create_webhook(
         self,
@@ -50,10 +50,10 @@ class Offices(Operations):
         office: str | None = None,
     ) -> WebhookWithSecret:
         """Sends the events of these types to a URL; without types those of failures and ends of batches."""
-        body: dict[str, Any] = {"url": url, "format": format}
-        body |= {} if event_types is None else {"event_types": list(event_types)}
+        types = None if event_types is None else list(event_types)
+        body = without_none(url=url, format=format, event_types=types)
         path = f"{await self._office_path(office)}/webhooks"
-        return WebhookWithSecret.read(await self._requests.post(path, body))
+        return await self._post(WebhookWithSecret, path, body)
 
     async def change_webhook(
         self,
@@ -65,9 +65,8 @@ class Offices(Operations):
         office: str | None = None,
     ) -> Webhook:
         """Changes what is given."""
-        fields: dict[str, Any] = {"url": url, "event_types": event_types, "enabled": enabled}
-        body = {name: value for name, value in fields.items() if value is not None}
-        return Webhook.read(await self._requests.patch(await self._webhook_path(webhook, office), body))
+        body = without_none(url=url, event_types=event_types, enabled=enabled)
+        return await self._patch(Webhook, await self._webhook_path(webhook, office), body)
 
     async def delete_webhook(self, webhook: Webhook | int, *, office: str | None = None) -> None:
         await self._requests.delete(await self._webhook_path(webhook, office))
@@ -77,12 +76,12 @@ class Offices(Operations):
     ) -> WebhookWithSecret:
         """Makes a new secret; the old one signs too until `old_secret_until`."""
         path = await self._webhook_path(webhook, office)
-        return WebhookWithSecret.read(await self._requests.post(f"{path}/rotate"))
+        return await self._post(WebhookWithSecret, f"{path}/rotate")
 
     async def test_webhook(self, webhook: Webhook | int, *, office: str | None = None) -> Delivery:
         """Sends a test message."""
         path = await self._webhook_path(webhook, office)
-        return Delivery.read(await self._requests.post(f"{path}/test"))
+        return await self._post(Delivery, f"{path}/test")
 
     async def deliveries(
         self, webhook: Webhook | int, *, office: str | None = None, limit: int = 100
@@ -96,7 +95,7 @@ class Offices(Operations):
     ) -> Delivery:
         number = delivery if isinstance(delivery, int) else delivery.id
         path = f"{await self._webhook_path(webhook, office)}/deliveries/{number}/send-again"
-        return Delivery.read(await self._requests.post(path))
+        return await self._post(Delivery, path)
 
     async def _webhook_path(self, webhook: Webhook | int, office: str | None) -> str:
         number = webhook if isinstance(webhook, int) else webhook.id

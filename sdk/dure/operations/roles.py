@@ -12,8 +12,8 @@ class Roles(Operations):
     async def pause_role(self, role: str, reason: str = "") -> RoleQueue:
         """Lets no run of the role start, in any office and by any trigger, until it is resumed."""
         body = {"reason": reason}
-        return RoleQueue.read(await self._requests.post(f"/api/roles/{path_part(role)}/pause", body))
+        return await self._post(RoleQueue, f"/api/roles/{path_part(role)}/pause", body)
 
     async def resume_role(self, role: str) -> RoleQueue:
         """Lets what has waited for the role start, at once."""
-        return RoleQueue.read(await self._requests.post(f"/api/roles/{path_part(role)}/resume"))
+        return await self._post(RoleQueue, f"/api/roles/{path_part(role)}/resume")

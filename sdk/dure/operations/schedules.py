@@ -17,7 +17,7 @@ class Schedules(Operations):
         return await self._list("/api/schedules", Schedule, limit, {"name": name, "task_id": task_id})
 
     async def schedule(self, schedule_id: str) -> Schedule:
-        return Schedule.read(await self._requests.get(_path(schedule_id)))
+        return await self._get(Schedule, _path(schedule_id))
 
     async def create_schedule(
         self,
@@ -30,18 +30,18 @@ class Schedules(Operations):
     ) -> Schedule:
         """Takes `cron`, `every_seconds` or `at`, as `kind` says."""
         body = {"name": name, "task_id": task_id, "kind": kind, "args": dict(args or {}), **to_json(options)}
-        return Schedule.read(await self._requests.post("/api/schedules", body))
+        return await self._post(Schedule, "/api/schedules", body)
 
     async def change_schedule(self, schedule: Schedule | str, **changes: Unpack[ScheduleChanges]) -> Schedule:
         """Changes what is given."""
-        return Schedule.read(await self._requests.patch(_path(schedule), to_json(changes)))
+        return await self._patch(Schedule, _path(schedule), to_json(changes))
 
     async def pause_schedule(self, schedule: Schedule | str) -> Schedule:
-        return Schedule.read(await self._requests.post(f"{_path(schedule)}/pause"))
+        return await self._post(Schedule, f"{_path(schedule)}/pause")
 
     async def resume_schedule(self, schedule: Schedule | str) -> Schedule:
         """Goes on with the next time; what was due meanwhile stays undone."""
-        return Schedule.read(await self._requests.post(f"{_path(schedule)}/resume"))
+        return await self._post(Schedule, f"{_path(schedule)}/resume")
 
     async def delete_schedule(self, schedule: Schedule | str) -> None:
         """Its Executions stay visible for the retention time."""

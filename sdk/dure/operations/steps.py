@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, Unpack
 
-from dure.operations.base import Operations, path_part
+from dure.operations.base import Operations, path_part, without_none
 from dure.step_records import (
     NewStepQueue,
     OperationLibrary,
@@ -31,7 +31,7 @@ class Steps(Operations):
         return await self._list("/api/queues", StepQueue, limit, params)
 
     async def queue(self, queue_id: int) -> StepQueue:
-        return StepQueue.read(await self._requests.get(_path(queue_id)))
+        return await self._get(StepQueue, _path(queue_id))
 
     async def create_queue(
         self,
@@ -42,38 +42,37 @@ class Steps(Operations):
         office: str | None = None,
     ) -> NewStepQueue:
         """`library` is that of jobs which name none. Without an office only you see the queue."""
-        fields = {
-            "name": name or None,
-            "queue_library": library,
-            "callback_url": callback_url,
-            "office": await self.office_id(office) if office else None,
-        }
-        body = {field: value for field, value in fields.items() if value is not None}
-        return NewStepQueue.read(await self._requests.post("/api/queues", body))
+        body = without_none(
+            name=name or None,
+            queue_library=library,
+            callback_url=callback_url,
+            office=await self.office_id(office) if office else None,
+        )
+        return await self._post(NewStepQueue, "/api/queues", body)
 
     async def copy_queue(self, queue: StepQueue | int, name: str = "") -> NewStepQueue:
         """A queue with the same library, office, callback and jobs."""
-        body = {"name": name} if name else {}
-        return NewStepQueue.read(await self._requests.post(f"{_path(queue)}/copy", body))
+        body = without_none(name=name or None)
+        return await self._post(NewStepQueue, f"{_path(queue)}/copy", body)
 
     async def delete_queue(self, queue: StepQueue | int) -> None:
         await self._requests.delete(_path(queue))
 
     async def check_queue(self, queue: StepQueue | int) -> StepQueueCheck:
         """What would go wrong in a run, without running anything."""
-        return StepQueueCheck.read(await self._requests.get(f"{_path(queue)}/check"))
+        return await self._get(StepQueueCheck, f"{_path(queue)}/check")
 
     async def run_queue(self, queue: StepQueue | int) -> StepQueue:
         """Starts a run; `wait` waits for its end."""
-        return StepQueue.read(await self._requests.post(f"{_path(queue)}/run"))
+        return await self._post(StepQueue, f"{_path(queue)}/run")
 
     async def resume_queue(self, queue: StepQueue | int) -> StepQueue:
         """Goes forward again in a run that has rolled back."""
-        return StepQueue.read(await self._requests.post(f"{_path(queue)}/resume"))
+        return await self._post(StepQueue, f"{_path(queue)}/resume")
 
     async def cancel_queue(self, queue: StepQueue | int) -> StepQueue:
         """Rolls the run back."""
-        return StepQueue.read(await self._requests.post(f"{_path(queue)}/cancel"))
+        return await self._post(StepQueue, f"{_path(queue)}/cancel")
 
     async def queue_events(
         self, queue: StepQueue | int, *, after: int = 0, limit: int = 1000
@@ -86,11 +85,11 @@ class Steps(Operations):
         return await self._list("/api/steps" if queue is None else f"{_path(queue)}/jobs", Step, limit)
 
     async def step(self, queue: StepQueue | int, job_id: str) -> Step:
-        return Step.read(await self._requests.get(f"{_path(queue)}/jobs/{path_part(job_id)}"))
+        return await self._get(Step, f"{_path(queue)}/jobs/{path_part(job_id)}")
 
     async def create_step(self, **options: Unpack[StepOptions]) -> Step:
         """A job that is in no queue yet."""
-        return Step.read(await self._requests.post("/api/steps", dict(options)))
+        return await self._post(Step, "/api/steps", dict(options))
 
     async def delete_step(self, step: Step | str) -> None:
         """Deletes a job that is in no queue."""
@@ -101,12 +100,12 @@ class Steps(Operations):
     ) -> Step:
         """Appends a job: the one of `create_step`, or a new one with these options."""
         body: dict[str, Any] = dict(options) if step is None else {"job_id": _job_id(step), **options}
-        return Step.read(await self._requests.post(f"{_path(queue)}/jobs", body))
+        return await self._post(Step, f"{_path(queue)}/jobs", body)
 
     async def move_step(self, queue: StepQueue | int, step: Step | str, number: int) -> Step:
         """Moves a job to this place, from 1."""
         path = f"{_path(queue)}/jobs/{_job_id(step)}"
-        return Step.read(await self._requests.patch(path, {"number": number}))
+        return await self._patch(Step, path, {"number": number})
 
     async def remove_step(self, queue: StepQueue | int, step: Step | str) -> None:
         await self._requests.delete(f"{_path(queue)}/jobs/{_job_id(step)}")
@@ -114,7 +113,7 @@ class Steps(Operations):
     async def rerun_backward(self, queue: StepQueue | int, step: Step | str) -> StepQueue:
         """Runs a backward operation again that has failed."""
         path = f"{_path(queue)}/jobs/{_job_id(step)}/rerun"
-        return StepQueue.read(await self._requests.post(path))
+        return await self._post(StepQueue, path)
 
 
 def _path(queue: StepQueue | int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
 from dure.job_records import JobSubmission
-from dure.operations.base import Operations, path_part, to_json
+from dure.operations.base import Operations, path_part, to_json, without_none
 from dure.schedule_records import Workflow, WorkflowChanges, WorkflowRun
 
 
@@ -16,7 +16,7 @@ class Workflows(Operations):
         return await self._list("/api/workflows", Workflow, limit, {"name": name, "office": office_id})
 
     async def workflow(self, workflow_id: str) -> Workflow:
-        return Workflow.read(await self._requests.get(_path(workflow_id)))
+        return await self._get(Workflow, _path(workflow_id))
 
     async def create_workflow(
         self,
@@ -39,14 +39,14 @@ class Workflows(Operations):
             "input_schema": input_schema,
             "max_run_retries": max_run_retries,
         }
-        return Workflow.read(await self._requests.post("/api/workflows", body))
+        return await self._post(Workflow, "/api/workflows", body)
 
     async def change_workflow(self, workflow: Workflow | str, **changes: Unpack[WorkflowChanges]) -> Workflow:
         """Changes what is given; runs that have begun keep the steps that they began with."""
         body: dict[str, Any] = dict(changes)
         if "steps" in changes:
             body["steps"] = [to_json(step) for step in changes["steps"]]
-        return Workflow.read(await self._requests.patch(_path(workflow), body))
+        return await self._patch(Workflow, _path(workflow), body)
 
     async def pause_workflow(self, workflow: Workflow | str) -> Workflow:
         """Its schedule starts nothing until it is resumed; `execute` still does."""
@@ -65,7 +65,7 @@ class Workflows(Operations):
     ) -> WorkflowRun:
         """Starts a run of the workflow now, and waits up to `wait` seconds for its end."""
         workflow_id = workflow if isinstance(workflow, str) else workflow.id
-        body = {"workflow_id": workflow_id} | ({} if input is None else {"input": input})
+        body = without_none(workflow_id=workflow_id, input=input)
         run = WorkflowRun.read(await self._requests.post("/api/workflow/execute", body))
         return await self.wait(run, wait) if wait else run
 
@@ -80,15 +80,15 @@ class Workflows(Operations):
         return await self._list(f"{_path(workflow)}/runs", WorkflowRun, limit, {"status": status})
 
     async def workflow_run(self, workflow: Workflow | str, run_id: str) -> WorkflowRun:
-        return WorkflowRun.read(await self._requests.get(f"{_path(workflow)}/runs/{path_part(run_id)}"))
+        return await self._get(WorkflowRun, f"{_path(workflow)}/runs/{path_part(run_id)}")
 
     async def cancel_run(self, run: WorkflowRun) -> WorkflowRun:
         """Cancels all of its jobs."""
-        return WorkflowRun.read(await self._requests.post(f"{run.path}/cancel"))
+        return await self._post(WorkflowRun, f"{run.path}/cancel")
 
     async def resume_run(self, run: WorkflowRun) -> WorkflowRun:
         """Tries a failed run again, from its failed steps."""
-        return WorkflowRun.read(await self._requests.post(f"{run.path}/resume"))
+        return await self._post(WorkflowRun, f"{run.path}/resume")
 
 
 def _path(workflow: Workflow | str) -> str:
