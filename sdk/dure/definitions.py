@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
@@ -19,14 +19,30 @@ PERIODS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Definition:
-    """A Task's function, with the options of its decorator."""
+class RegisteredFunction:
+    """A function that workers of a role run, with the model of its arguments."""
 
-    task_id: str
     function: Callable[..., Any]
     role: str
     description: str
     args_model: type[BaseModel]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        return schema_of(self.args_model)
+
+    def call(self, context: Any, args: Any) -> Any:
+        """Run the body. Raises pydantic's ValidationError when the arguments do not fit its type hints."""
+        values = self.args_model.model_validate(args)
+        return self.function(context, **{name: getattr(values, name) for name in type(values).model_fields})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Definition(RegisteredFunction):
+    """A Task's function, with the options of its decorator."""
+
+    task_id: str
     timeout: float | None  # seconds; None leaves it to the office
     max_retries: int | None
     retry_backoff: float | None  # Celery's word for the base of the delay, in seconds
@@ -39,16 +55,6 @@ class Definition:
     public: bool
     exclusive: bool
     rate_limit: str | None
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its arguments."""
-        return schema_of(self.args_model)
-
-    def call(self, context: Any, args: Mapping[str, Any]) -> Any:
-        """Run the body. Raises pydantic's ValidationError when the arguments do not fit its type hints."""
-        values = self.args_model.model_validate(args)
-        return self.function(context, **{name: getattr(values, name) for name in type(values).model_fields})
 
 
 class UnknownTask(LookupError):
@@ -79,7 +85,7 @@ def find(task: str | Callable[..., Any]) -> Definition:
     if isinstance(task, str):
         name, definition = task, _definitions.get(task)
     else:
-        name = f"{task.__module__}.{task.__qualname__}"
+        name = name_of(task)
         definition = next((each for each in _definitions.values() if each.function is task), None)
     if definition is None:
         raise UnknownTask(f"{name!r} is no Task that is registered in this process.")
@@ -92,8 +98,7 @@ def _check(definition: Definition) -> None:
         raise ValueError(f"A task_id has 1 to {LONGEST_TASK_ID} characters; got {task_id!r}.")
     other = _definitions.get(task_id)
     if other is not None and not is_same(other.function, definition.function):
-        by = f"{other.function.__module__}.{other.function.__qualname__}"
-        raise ValueError(f"{task_id!r} is registered already, by {by}.")
+        raise ValueError(f"{task_id!r} is registered already, by {name_of(other.function)}.")
     if not is_role(definition.role):
         raise ValueError(f"{task_id!r}: {definition.role!r} is not the name of a role.")
     if definition.on_lost not in ON_LOST:
@@ -122,13 +127,13 @@ def parse_rate_limit(text: str) -> tuple[int, int]:
     return int(match[1]), PERIODS[match[2]]
 
 
+def name_of(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
 def is_same(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
     """Whether both are one function, of a module that was loaded again."""
-    return (first.__module__, first.__qualname__, first.__code__) == (
-        second.__module__,
-        second.__qualname__,
-        second.__code__,
-    )
+    return name_of(first) == name_of(second) and first.__code__ == second.__code__
 
 
 def build_args_model(function: Callable[..., Any]) -> type[BaseModel]:

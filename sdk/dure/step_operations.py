@@ -9,9 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Concatenate, Final, TypeVar, overload
 
-from pydantic import BaseModel
-
-from dure.definitions import build_args_model, is_same, schema_of
+from dure.definitions import RegisteredFunction, build_args_model, is_same, name_of
 from dure.roles import is_role
 
 # The arguments of a job that has none.
@@ -25,28 +23,16 @@ Body = TypeVar("Body", bound=Callable[Concatenate[Any, ...], Any])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Operation:
+class Operation(RegisteredFunction):
     """An operation's function, with the options of its decorator."""
 
     library: str
     name: str
-    function: Callable[..., Any]
-    role: str
-    description: str
     library_description: str
-    args_model: type[BaseModel]
     max_retries: int | None  # when it runs backward; None leaves it to the installation
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its arguments."""
-        return schema_of(self.args_model)
-
-    def call(self, step: Any, arguments: object) -> Any:
-        """Run the body. Raises pydantic's ValidationError when the arguments do not fit its type hints."""
-        named = own_arguments(list(self.args_model.model_fields), arguments)
-        values = self.args_model.model_validate(named)
-        return self.function(step, **{name: getattr(values, name) for name in type(values).model_fields})
+    def call(self, context: Any, args: Any) -> Any:
+        return super().call(context, own_arguments(list(self.args_model.model_fields), args))
 
 
 _operations: dict[tuple[str, str], Operation] = {}
@@ -97,8 +83,7 @@ def operation(
             args_model=build_args_model(function),
             max_retries=max_retries,
         )
-        # Raises TypeError for an argument that JSON cannot hold.
-        schema_of(registered.args_model)
+        _ = registered.schema  # raises TypeError for an argument that JSON cannot hold
         _operations[name, function.__name__] = registered
         return function
 
@@ -129,8 +114,7 @@ def find(function: Callable[..., Any]) -> Operation:
     for each in _operations.values():
         if each.function is function:
             return each
-    name = f"{function.__module__}.{function.__qualname__}"
-    raise LookupError(f"{name!r} is no operation that is registered in this process.")
+    raise LookupError(f"{name_of(function)!r} is no operation that is registered in this process.")
 
 
 def all_operations() -> list[Operation]:
