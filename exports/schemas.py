@@ -25,9 +25,15 @@ from jobs.api_model import (
 )
 
 
-class ReplayOut(ApiOut):
+class CamelCaseIn(ApiIn):
+    model_config = IN_CAMEL_CASE
+
+
+class CamelCaseOut(ApiOut):
     model_config = OUT_CAMEL_CASE
 
+
+class ReplayOut(CamelCaseOut):
     replay_id: int = Field(validation_alias="pk")
     title: str
     file_name: str
@@ -38,18 +44,14 @@ class ReplayOut(ApiOut):
     created_at: Time
 
 
-class StorageUsageOut(ApiOut):
-    model_config = OUT_CAMEL_CASE
-
+class StorageUsageOut(CamelCaseOut):
     replay_bytes: int = Field(description="Of your replays.")
     result_bytes: int = Field(description="Of the results of your exports that have not expired.")
     used_bytes: int = Field(description="The sum of both.")
     quota_bytes: int | None = Field(description="Null: any number.")
 
 
-class PictureOptions(ApiIn):
-    model_config = IN_CAMEL_CASE
-
+class PictureOptions(CamelCaseIn):
     resolution: Omittable[Annotated[str, OneOf(list(RESOLUTIONS))]] = Field(
         None,
         description="The pictures fit into 16:9 of this height. An event log is drawn at exactly this "
@@ -81,15 +83,11 @@ class GifOptions(PictureOptions):
     )
 
 
-class StartedExportOut(ApiOut):
-    model_config = OUT_CAMEL_CASE
-
+class StartedExportOut(CamelCaseOut):
     job_id: int = Field(validation_alias="pk")
 
 
-class ExportOut(ApiOut):
-    model_config = OUT_CAMEL_CASE
-
+class ExportOut(CamelCaseOut):
     job_id: int = Field(validation_alias="pk")
     job_type: Annotated[str, AnyOf(JobType.values)]
     replay_id: int
@@ -125,9 +123,7 @@ class ExportOut(ApiOut):
         return cls.of(job, eta_seconds=job.seconds_left(now))
 
 
-class NewLink(ApiIn):
-    model_config = IN_CAMEL_CASE
-
+class NewLink(CamelCaseIn):
     expires_in_seconds: Omittable[
         Annotated[
             int,
@@ -137,9 +133,7 @@ class NewLink(ApiIn):
     ] = Field(None, description="Without it a week.")
 
 
-class ExportLinkOut(ApiOut):
-    model_config = OUT_CAMEL_CASE
-
+class ExportLinkOut(CamelCaseOut):
     link_id: int = Field(validation_alias="pk")
     url: str = Field(description="A credential: who has it can download the file.")
     created_at: Time
@@ -150,9 +144,7 @@ class ExportLinksOut(ApiOut):
     content: list[ExportLinkOut]
 
 
-class DeadLetterOut(ApiOut):
-    model_config = OUT_CAMEL_CASE
-
+class DeadLetterOut(CamelCaseOut):
     id: int
     source_stream: str
     source_id: str = Field(description="The id of the message in its stream.")
@@ -168,9 +160,7 @@ class DeadLetterOut(ApiOut):
 T = TypeVar("T", bound=ApiOut)
 
 
-class Page(ApiOut, Generic[T]):
-    model_config = OUT_CAMEL_CASE
-
+class Page(CamelCaseOut, Generic[T]):
     content: list[T]
     page: int = Field(ge=0)
     size: int = Field(ge=1, le=200)
