@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import IsAdminUser
@@ -55,10 +56,8 @@ class DeadLetterView(_StaffView):
     @extend_schema(operation_id="get_dead_letter", responses={200: DeadLetterOut})
     def get(self, request: Request, letter_id: int) -> Response:
         """Get a dead letter."""
-        letter = DeadLetter.objects.select_related("handled_by").filter(pk=letter_id).first()
-        if letter is None:
-            raise Http404
-        return Response(DeadLetterOut.write(letter))
+        letters = DeadLetter.objects.select_related("handled_by")
+        return Response(DeadLetterOut.write(get_object_or_404(letters, pk=letter_id)))
 
 
 class _HandleView(_StaffView):

@@ -57,23 +57,15 @@ def download(request: Request, job: ExportJob) -> HttpResponseBase:
     first, last = byte_range
     if first >= size or first > last:
         file.close()
-        raise Problem(
-            416,
-            "range_not_satisfiable",
-            f"The file has {size} bytes.",
-            headers={"Content-Range": f"bytes */{size}"},
-        )
+        unsatisfied = {"Content-Range": f"bytes */{size}"}
+        raise Problem(416, "range_not_satisfiable", f"The file has {size} bytes.", headers=unsatisfied)
     headers["Content-Range"] = f"bytes {first}-{last}/{size}"
     return _answer(request, file, job, 206, headers, first, last - first + 1)
 
 
 def _open(job: ExportJob) -> BinaryIO:
     if job.expired_at is not None:
-        raise Problem(
-            404,
-            "file_gone",
-            "The file has expired. Export again: the replay still exists.",
-        )
+        raise Problem(404, "file_gone", "The file has expired. Export again: the replay still exists.")
     store = Store(settings.DURE_EXPORT_PATH)
     try:
         file = store.open(split(store.root, job.result_uri))

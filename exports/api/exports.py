@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from django.http import Http404, HttpResponseBase
+from django.http import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
@@ -57,10 +58,7 @@ FILE_RESPONSES: dict[Any, OpenApiResponse] = {
 
 def own_job(request: Request, job_id: int) -> ExportJob:
     """404 for an export of another user."""
-    job = ExportJob.objects.select_related("replay").filter(pk=job_id, owner=user_of(request)).first()
-    if job is None:
-        raise Http404
-    return job
+    return get_object_or_404(ExportJob.objects.select_related("replay"), pk=job_id, owner=user_of(request))
 
 
 @extend_schema(tags=["exports"])

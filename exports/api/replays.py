@@ -1,11 +1,13 @@
 """Replays: upload, list, show, delete; and the exports of a replay."""
 
-from typing import Any, BinaryIO, cast
+from collections.abc import Callable
+from typing import Any, BinaryIO, TypeVar, cast
 
 from django.core.files.uploadedfile import UploadedFile
-from django.http import Http404
+from django.http import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -41,13 +43,12 @@ from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read
 
+Post = TypeVar("Post", bound=Callable[..., HttpResponseBase])
+
 
 def own_replay(request: Request, replay_id: int) -> Replay:
     """404 for a replay of another user."""
-    replay = Replay.objects.filter(pk=replay_id, owner=user_of(request)).first()
-    if replay is None:
-        raise Http404
-    return replay
+    return get_object_or_404(Replay, pk=replay_id, owner=user_of(request))
 
 
 @extend_schema(tags=["exports"])
@@ -127,6 +128,19 @@ class ReplayView(APIView):
         return Response(status=204)
 
 
+def start_schema(
+    operation_id: str, options: type[PictureOptions], example: OpenApiExample, *, job_id: int
+) -> Callable[[Post], Post]:
+    return extend_schema(
+        operation_id=operation_id,
+        tags=["exports"],
+        request=options,
+        responses={202: StartedExportOut},
+        examples=[example, in_response("accepted", {"jobId": job_id})],
+        extensions=problems("quota_exceeded"),
+    )
+
+
 class _StartView(APIView):
     def start(
         self, request: Request, replay_id: int, job_type: JobType, options: type[PictureOptions]
@@ -137,60 +151,32 @@ class _StartView(APIView):
         return Response(StartedExportOut.write(job), status=202, headers={"Location": location})
 
 
-@extend_schema(tags=["exports"])
 class StartMp4View(_StartView):
-    @extend_schema(
-        operation_id="export_mp4",
-        request=VideoOptions,
-        responses={202: StartedExportOut},
-        examples=[in_request("ten seconds", VIDEO_PART), in_response("accepted", {"jobId": 1})],
-        extensions=problems("quota_exceeded"),
-    )
+    @start_schema("export_mp4", VideoOptions, in_request("ten seconds", VIDEO_PART), job_id=1)
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
         """Export one of your replays as MP4."""
         return self.start(request, replay_id, JobType.MP4, VideoOptions)
 
 
-@extend_schema(tags=["exports"])
 class StartWebmView(_StartView):
-    @extend_schema(
-        operation_id="export_webm",
-        request=VideoOptions,
-        responses={202: StartedExportOut},
-        examples=[in_request("ten seconds", VIDEO_PART), in_response("accepted", {"jobId": 3})],
-        extensions=problems("quota_exceeded"),
-    )
+    @start_schema("export_webm", VideoOptions, in_request("ten seconds", VIDEO_PART), job_id=3)
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
         """Export one of your replays as WebM (VP9)."""
         return self.start(request, replay_id, JobType.WEBM, VideoOptions)
 
 
-@extend_schema(tags=["exports"])
 class StartGifView(_StartView):
-    @extend_schema(
-        operation_id="export_gif",
-        request=GifOptions,
-        responses={202: StartedExportOut},
-        examples=[in_request("ten seconds", GIF_PART), in_response("accepted", {"jobId": 4})],
-        extensions=problems("quota_exceeded"),
-    )
+    @start_schema("export_gif", GifOptions, in_request("ten seconds", GIF_PART), job_id=4)
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
         """Export a part of one of your replays as an animated GIF. It shows at most 60 seconds."""
         return self.start(request, replay_id, JobType.GIF, GifOptions)
 
 
-@extend_schema(tags=["exports"])
 class StartThumbnailView(_StartView):
-    @extend_schema(
-        operation_id="export_thumbnail",
-        request=PictureOptions,
-        responses={202: StartedExportOut},
-        examples=[in_request("of the beginning", PICTURE_PART), in_response("accepted", {"jobId": 2})],
-        extensions=problems("quota_exceeded"),
-    )
+    @start_schema("export_thumbnail", PictureOptions, in_request("of the beginning", PICTURE_PART), job_id=2)
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
         """Export the highlight of one of your replays, or of a part of it, as a thumbnail."""
