@@ -29,6 +29,9 @@ from jobs.states import Trigger
 OWNER = columns.link("owner", _("owner"))
 STATE = columns.state(_("state"))
 KIND = columns.label("job_type", _("kind"), display.KIND_NAMES)
+PHASE = columns.label("phase", _("phase"), display.PHASE_NAMES)
+FORMAT = columns.label("kind", _("format"), display.FORMAT_NAMES)
+LENGTH = columns.milliseconds("duration_ms", _("length"))
 EXPORT = columns.row_of(ExportJob, "job_id", _("export"))
 
 
@@ -47,24 +50,15 @@ class StateFilter(choice("status", _("state"), names_of(Status))):  # type: igno
 @admin.register(ExportJob)
 class ExportJobAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", KIND, OWNER, columns.link("replay", _("replay")), STATE, "progress"),
-        *(columns.label("phase", _("phase"), display.PHASE_NAMES), "error_code", "created_at", "ended_at"),
+        *("id", KIND, OWNER, columns.link("replay", _("replay")), STATE, "progress", PHASE),
+        *("error_code", "created_at", "ended_at"),
     )
     list_filter = (StateFilter, choice("job_type", _("kind"), display.KIND_NAMES, indexed=False))
     list_select_related = ("owner", "replay")
     ids = ("replay",)
     people = ("owner",)
     fields = (
-        *(
-            "id",
-            KIND,
-            "owner",
-            "replay",
-            STATE,
-            "progress",
-            columns.label("phase", _("phase"), display.PHASE_NAMES),
-        ),
-        *("resolution", "fps"),
+        *("id", KIND, "owner", "replay", STATE, "progress", PHASE, "resolution", "fps"),
         *(columns.milliseconds("from_ms", _("from")), columns.milliseconds("to_ms", _("to"))),
         "sound",
         *("message", "error_code", "error_message", "result_uri", "result_size", "result_checksum"),
@@ -120,24 +114,14 @@ class ExportLinkAdmin(ReadOnlyAdmin):
 
 @admin.register(Replay)
 class ReplayAdmin(ReadOnlyAdmin):
-    list_display = (
-        *("id", "title", OWNER, columns.label("kind", _("format"), display.FORMAT_NAMES), "size_bytes"),
-        *(columns.milliseconds("duration_ms", _("length")), "created_at"),
-    )
+    list_display = ("id", "title", OWNER, FORMAT, "size_bytes", LENGTH, "created_at")
     list_filter = (choice("kind", _("format"), display.FORMAT_NAMES, indexed=False),)
     list_select_related = ("owner",)
     people = ("owner",)
     beginnings = ("title", "file_name")
     fields = (
-        *(
-            "id",
-            "title",
-            "owner",
-            "file_name",
-            columns.label("kind", _("format"), display.FORMAT_NAMES),
-            "path",
-        ),
-        *("size_bytes", "sha256", columns.milliseconds("duration_ms", _("length")), "created_at"),
+        *("id", "title", "owner", "file_name", FORMAT, "path"),
+        *("size_bytes", "sha256", LENGTH, "created_at"),
     )
 
     def links(self, request: HttpRequest, row: Replay) -> list[Link]:
