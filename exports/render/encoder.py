@@ -48,9 +48,8 @@ class Encoder(ContainerWriter):
         report: Callable[[int], None],
         x264: str = "",
     ) -> None:
-        file: Any = str(target) if isinstance(target, Path) else target
         kind = CODECS[file_format]
-        container = av.open(file, "w", format=kind.container, options=INTERLEAVE)
+        container = av.open(target, "w", format=kind.container, options=INTERLEAVE)
         options = {**kind.options, "x264-params": x264} if kind.name == "libx264" else kind.options
         stream = container.add_stream(kind.name, rate=rate, options=options)
         super().__init__(container, cast("av.VideoStream", stream), report)

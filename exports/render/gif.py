@@ -61,9 +61,8 @@ class GifEncoder(ContainerWriter):
         rate: int,
         report: Callable[[int], None],
     ) -> None:
-        file: Any = str(target) if isinstance(target, Path) else target
         self._tick = Fraction(1, rate)
-        container: Any = av.open(file, "w", format="gif", options={"loop": "0"})
+        container: Any = av.open(target, "w", format="gif", options={"loop": "0"})
         super().__init__(container, container.add_stream("gif", rate=rate), report)
         self._stream.width, self._stream.height, self._stream.pix_fmt = *size, "pal8"
         self._stream.codec_context.time_base = self._tick

@@ -44,10 +44,8 @@ def produce(
     )
     if job_type == JobType.THUMBNAIL:
         _draw_picture(drawing, meter).save(target, "PNG", optimize=True)
-    elif is_gif:
-        _draw_gif(drawing, target, meter)
     else:
-        _draw_video(drawing, job_type, target, meter)
+        _draw_pictures(drawing, job_type, target, meter)
     return None
 
 
@@ -79,28 +77,25 @@ class Drawing:
         return (scene.draw(moment).frame for scene, moment in self.follow(frames, rate))
 
 
-def _draw_video(drawing: Drawing, job_type: JobType, target: Path, meter: Meter) -> None:
-    frames, rate = drawing.outline().frames, drawing.rate
+def _draw_pictures(drawing: Drawing, job_type: JobType, target: Path, meter: Meter) -> None:
+    frames, size, rate = drawing.outline().frames, drawing.size, drawing.rate
 
     def report(count: int) -> None:
         meter.at(Phase.RENDERING, count, frames)
 
-    with Encoder(target, job_type.value, drawing.size, rate, report) as encoder:
+    encoder: Encoder | gif.GifEncoder
+    if job_type == JobType.GIF:
+        encoder = gif.GifEncoder(target, _palette(drawing, frames), size, rate, report)
+    else:
+        encoder = Encoder(target, job_type.value, size, rate, report)
+    with encoder:
         for picture in drawing.pictures(frames, rate):
             encoder.feed(picture)
 
 
-def _draw_gif(drawing: Drawing, target: Path, meter: Meter) -> None:
-    frames, rate = drawing.outline().frames, drawing.rate
-    samples = gif.sample_rate(frames, rate)
-    palette = gif.palette_of(drawing.pictures(-(-frames * samples // rate), samples))
-
-    def report(count: int) -> None:
-        meter.at(Phase.RENDERING, count, frames)
-
-    with gif.GifEncoder(target, palette, drawing.size, rate, report) as encoder:
-        for picture in drawing.pictures(frames, rate):
-            encoder.feed(picture)
+def _palette(drawing: Drawing, frames: int) -> VideoFrame:
+    samples = gif.sample_rate(frames, drawing.rate)
+    return gif.palette_of(drawing.pictures(-(-frames * samples // drawing.rate), samples))
 
 
 def _draw_picture(drawing: Drawing, meter: Meter) -> Image.Image:
