@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage
 from django.db.models import Q
 from redis.exceptions import ResponseError
 
-from exports import disk
+from exports import disk, sql
 from exports.messages import DEADLETTER, PROGRESS
 from exports.models import DeadLetter
 from exports.streams import BACKEND
@@ -25,7 +25,6 @@ SILENT_MS = 30_000
 LATE = 60.0
 START_LISTENER = "start one: `python manage.py listen`"
 HANGUL = "두레"
-OUTBOX = "SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float FROM stream_outbox"
 LATE_NOTIFICATIONS = """
     SELECT count(*), coalesce(extract(epoch FROM now() - min(next_at)), 0)::float
     FROM notifications WHERE next_at < now()
@@ -35,7 +34,7 @@ LATE_NOTIFICATIONS = """
 @register("outgoing")
 def check_outgoing() -> Iterator[CheckMessage]:
     yield check_listener(_listener_idle_times())
-    yield check_outbox(*call.rows(OUTBOX)[0])
+    yield check_outbox(*call.rows(sql.OUTBOX)[0])
     yield check_dead_letters(DeadLetter.objects.filter(state=DeadLetter.State.OPEN).count())
     yield check_dead_letter_stream(_dead_letter_stream_length(), settings.DURE_DEAD_LETTER_STREAM_LENGTH)
     yield check_notifications(*call.rows(LATE_NOTIFICATIONS)[0])
@@ -44,11 +43,8 @@ def check_outgoing() -> Iterator[CheckMessage]:
 
 @register("exports")
 def check_exports() -> Iterator[CheckMessage]:
-    for name, variable, root in (
-        ("exports", "DURE_EXPORT_PATH", settings.DURE_EXPORT_PATH),
-        ("replays", "DURE_REPLAY_PATH", settings.DURE_REPLAY_PATH),
-    ):
-        yield check_folder(name, variable, root)
+    yield check_folder("exports", "DURE_EXPORT_PATH", settings.DURE_EXPORT_PATH)
+    yield check_folder("replays", "DURE_REPLAY_PATH", settings.DURE_REPLAY_PATH)
     fullest = disk.fullest()
     yield check_free_space(fullest.free, fullest.path)
     yield check_font()
@@ -81,11 +77,8 @@ def check_outbox(count: int, seconds: float) -> CheckMessage:
 
 def check_dead_letters(count: int) -> CheckMessage:
     if count:
-        return warning(
-            "dead letters",
-            f"{count:,} need a decision",
-            "resend or discard them: /deadletters on the monitor",
-        )
+        hint = "resend or discard them: /deadletters on the monitor"
+        return warning("dead letters", f"{count:,} need a decision", hint)
     return ok("dead letters", "none")
 
 
@@ -97,9 +90,8 @@ def _dead_letter_stream_length() -> int:
 def check_dead_letter_stream(length: int, limit: int) -> CheckMessage:
     # Redis trims whole blocks of messages, so the stream may be somewhat longer than its limit.
     if length > 2 * limit:
-        return warning(
-            "dead letter stream", f"{length:,} messages in {DEADLETTER}, above {limit:,}", START_LISTENER
-        )
+        text = f"{length:,} messages in {DEADLETTER}, above {limit:,}"
+        return warning("dead letter stream", text, START_LISTENER)
     return ok("dead letter stream", f"{length:,} of {limit:,} messages")
 
 
@@ -112,11 +104,8 @@ def check_notifications(count: int, seconds: float) -> CheckMessage:
 
 def check_webhooks(disabled: int) -> CheckMessage:
     if disabled:
-        return warning(
-            "webhooks",
-            f"{disabled} were disabled after too many errors",
-            "fix the receiver, then enable the webhook again, on the office's webhooks or in the admin",
-        )
+        hint = "fix the receiver, then enable the webhook again, on the office's webhooks or in the admin"
+        return warning("webhooks", f"{disabled} were disabled after too many errors", hint)
     return ok("webhooks", "none was disabled")
 
 
@@ -153,9 +142,8 @@ def check_font() -> CheckMessage:
         if not text.width(HANGUL, 20):
             raise OSError("it draws nothing")
     except (OSError, ImportError) as problem:
-        return error(
-            "font", f"cannot be read: {first_line(problem)}", "reinstall the packages, and the checkout"
-        )
+        hint = "reinstall the packages, and the checkout"
+        return error("font", f"cannot be read: {first_line(problem)}", hint)
     return ok("font", f"{text.FONT.name}, with Hangul")
 
 

@@ -81,7 +81,7 @@ def dead_letters() -> Iterable[Metric]:
 
 
 def outbox() -> Iterable[Metric]:
-    count, age = call.rows(sql.OUTBOX_METRICS)[0]
+    count, age = call.rows(sql.OUTBOX)[0]
     yield GaugeMetricFamily("dure_stream_outbox", "Messages that wait to be sent to the streams.", count)
     yield GaugeMetricFamily("dure_stream_outbox_oldest_seconds", "Age of the oldest one.", age)
 

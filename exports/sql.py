@@ -144,7 +144,7 @@ OPEN_DEAD_LETTERS = """
     FROM dead_letters WHERE state = 'open'
 """
 
-# metrics: messages that wait for Redis or a listener.
-OUTBOX_METRICS = """
+# metrics, doctor: messages that wait for Redis or a listener, and the age of the oldest in seconds.
+OUTBOX = """
     SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM stream_outbox
 """
