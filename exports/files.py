@@ -107,7 +107,7 @@ class Store:
             fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o640, dir_fd=folder)
             try:
                 with os.fdopen(fd, "wb") as target:
-                    placed = _copy(source, target, copied)
+                    placed = _hash_chunks(source, target.write, copied)
                     target.flush()
                     os.fsync(target.fileno())
                     try:
@@ -177,10 +177,6 @@ class Store:
 def checksum(source: BinaryIO, hashed: Callable[[int], None] = lambda _size: None) -> Placed:
     """Size and checksum of an existing file."""
     return _hash_chunks(source, lambda _chunk: None, hashed)
-
-
-def _copy(source: BinaryIO, target: BinaryIO, copied: Callable[[int], None]) -> Placed:
-    return _hash_chunks(source, target.write, copied)
 
 
 def _hash_chunks(source: BinaryIO, write: Callable[[bytes], object], done: Callable[[int], None]) -> Placed:

@@ -51,7 +51,8 @@ def store(owner: User, source: BinaryIO, file_name: str, title: str, now: dateti
         kind = detect_kind(source.read(SNIFF_BYTES))
         source.seek(0)
         if kind == EVENT_LOG:
-            own_title, duration_ms = _read_log(source)
+            header, records = eventlog.read(source)
+            own_title, duration_ms = header.title, outline(header, records).duration_ms
     source.seek(0)
     quota.check(owner.pk, _size(source))
     name = clean_name(file_name) or "replay"
@@ -151,11 +152,6 @@ def clean_name(text: str) -> str:
     """A name that is safe to show: one line in NFC without controls, at most 200 characters."""
     plain = unicodedata.normalize("NFC", text.replace("\\", "/").rpartition("/")[2])
     return "".join(sign for sign in plain if sign.isprintable()).strip()[:MAX_TITLE]
-
-
-def _read_log(source: BinaryIO) -> tuple[str, int]:
-    header, records = eventlog.read(source)
-    return header.title, outline(header, records).duration_ms
 
 
 def _remove_files(path: tuple[str, ...], results: list[tuple[str, ...]]) -> None:

@@ -5,7 +5,7 @@ one frame serves the whole video; restoring the background is one memcpy.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import av
 from PIL import Image, ImageDraw
@@ -27,15 +27,7 @@ class Sprite:
 
     def with_opacity(self, share: float) -> "Sprite":
         table = [round(level * share) for level in range(256)]
-        return Sprite(
-            self.width,
-            self.height,
-            self.y,
-            self.u,
-            self.v,
-            self.mask.point(table),
-            self.half_mask.point(table),
-        )
+        return replace(self, mask=self.mask.point(table), half_mask=self.half_mask.point(table))
 
 
 def sprite(picture: Image.Image) -> Sprite:

@@ -14,24 +14,11 @@ from av.audio.resampler import AudioResampler
 
 from exports.render.options import Part
 
-CODECS = frozenset(
-    {
-        "aac",
-        "mp2",
-        "mp2float",
-        "mp3",
-        "mp3float",
-        "opus",
-        "libopus",
-        "vorbis",
-        "flac",
-        "alac",
-        "ac3",
-        "eac3",
-        "pcm_u8",
-    }
-    | {f"pcm_{kind}{order}" for kind in ("s16", "s24", "s32", "f32") for order in ("le", "be")}
-)
+CODECS = {
+    "aac", "mp2", "mp2float", "mp3", "mp3float", "opus", "libopus", "vorbis", "flac", "alac", "ac3", "eac3",
+    "pcm_u8", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be", "pcm_s32le", "pcm_s32be", "pcm_f32le",
+    "pcm_f32be",
+}  # fmt: skip
 RATE = 48_000  # Opus has no 44,100
 PACKETS_A_SECOND = 50  # of the usual codecs, and of ours
 SAMPLES = "flt"
