@@ -25,7 +25,6 @@ from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGES = {path.parent.name for path in CHECKOUT.glob("*/__init__.py")} | {"dure", "__main__", "__mp_main__"}
-PR_SET_PDEATHSIG = 1
 
 
 # What programs import besides when they start.
@@ -150,18 +149,15 @@ class Server:
 
 def become_program(parent: int, log: str) -> None:
     """What Popen and `prepare` of process.py do for a program that is executed."""
+    from jobs.subprocesses import linux
+
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.setsid()
-    if sys.platform.startswith("linux"):
-        import ctypes
-
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-        with suppress(OSError):  # the name that `top` shows
-            Path("/proc/self/comm").write_text(Path(log).stem)
+    linux.die_with_parent(parent)
+    with suppress(OSError):  # the name that `top` shows on Linux
+        Path("/proc/self/comm").write_text(Path(log).stem)
     file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     for number in (1, 2):
         os.dup2(file, number)

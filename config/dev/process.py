@@ -1,10 +1,8 @@
 """Starts processes that end with this one, and stops them; waits that a signal interrupts."""
 
-import ctypes
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +12,7 @@ from types import FrameType
 from typing import IO, Protocol
 
 from config.dev.home import Home
+from jobs.subprocesses import linux
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 KILL_SECONDS = 5.0
@@ -21,9 +20,6 @@ LARGEST_LOG = 32 * 2**20
 # Ctrl-C arrives twice, from the terminal and from make; that is one request.
 SAME_REQUEST_SECONDS = 0.5
 
-PR_SET_PDEATHSIG = 1
-# Loaded here: loading between fork and exec could wait for a lock that no thread will release.
-_libc = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
 _received: list[tuple[int, float]] = []
 
 
@@ -162,21 +158,13 @@ def prepare(parent: int, death_signal: signal.Signals) -> None:
     are that nohup, or a shell which starts something in the background, has ignored for us.
     """
     reset_signals()
-    end_with_parent(parent, death_signal)
+    linux.die_with_parent(parent, death_signal)
 
 
 def reset_signals(keep: Sequence[signal.Signals] = ()) -> None:
     for number in {*STOP_SIGNALS, signal.SIGQUIT} - set(keep):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {*STOP_SIGNALS, signal.SIGQUIT})
-
-
-def end_with_parent(parent: int, number: signal.Signals) -> None:
-    """Makes the kernel send this signal to the calling process when its parent ends. Linux only."""
-    if _libc is not None:
-        _libc.prctl(ctypes.c_int(PR_SET_PDEATHSIG), ctypes.c_ulong(number), *[ctypes.c_ulong(0)] * 3)
-        if os.getppid() != parent:
-            os._exit(1)  # it ended before the call
 
 
 def listen_for_signals() -> None:

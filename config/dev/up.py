@@ -1,6 +1,7 @@
 """`make up`: starts the servers and the programs of the Procfile, shows their output, and stops them."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,10 +13,11 @@ from config.dev import CannotStart, credentials, own_repository, procfile
 from config.dev import options as preflight
 from config.dev.home import Home, is_running, open_home
 from config.dev.options import CHECKOUT, Options
-from config.dev.process import Interrupted, end_with_parent, listen_for_signals
+from config.dev.process import Interrupted, listen_for_signals
 from config.dev.procfile import RELEASE, Program
 from config.dev.screen import error, report
 from config.dev.system import Ended, System
+from jobs.subprocesses import linux
 
 
 def main() -> int:
@@ -40,8 +42,8 @@ def up() -> int:
         try:
             start()
             system.watch()
-        except Interrupted as signal:
-            print(f"\n{signal}: stopping everything … (again: kill instead of waiting)", flush=True)
+        except Interrupted as interruption:
+            print(f"\n{interruption}: stopping everything … (again: kill instead of waiting)", flush=True)
             return 0
         except Ended as end:
             report(end.process)
@@ -95,12 +97,10 @@ def stop_on_exit(system: System) -> Iterator[System]:
 
 def end_with_make() -> None:
     """When make is killed, we stop everything as after SIGTERM."""
-    import signal
-
     parent = os.getppid()
     name = Path(f"/proc/{parent}/comm")
     if name.exists() and name.read_text().strip() in ("make", "gmake"):
-        end_with_parent(parent, signal.SIGTERM)
+        linux.die_with_parent(parent, signal.SIGTERM)
 
 
 if __name__ == "__main__":

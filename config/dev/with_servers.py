@@ -15,6 +15,7 @@ from pathlib import Path
 from config.dev import CannotStart, Servers, process
 from config.dev.home import Home, open_home
 from config.dev.process import Interrupted, Process
+from jobs.subprocesses import linux
 
 DURABLE = "--durable"
 USAGE = f"usage: python -m config.dev.with_servers [{DURABLE}] -- command [argument ...]"
@@ -99,7 +100,7 @@ def _prepare(runner: int) -> None:
     """As `process.prepare`, except that nohup's SIGHUP, which comes from the terminal, stays ignored."""
     started_by_nohup = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     process.reset_signals(keep=[signal.SIGHUP] if started_by_nohup else [])
-    process.end_with_parent(runner, signal.SIGTERM)
+    linux.die_with_parent(runner, signal.SIGTERM)
 
 
 if __name__ == "__main__":
