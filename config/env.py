@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -89,7 +89,7 @@ def folder(name: str, default: Path) -> Path:
     return Path(text(name, str(default))).expanduser().absolute()
 
 
-def postgres(name: str, default: str) -> dict[str, object]:
+def postgres(name: str, default: str) -> dict[str, Any]:
     """Django's settings of the database that a postgresql:// URL names.
 
     A host that starts with / is a socket's folder; the URL has it as `?host=/run/postgresql`. Several hosts

@@ -138,26 +138,30 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": env.postgres("DATABASE_URL", DATABASE_URL or "postgresql://127.0.0.1/dure")}
 # config/handler.py keeps the threads that run the views, and each thread keeps its connection.
 DURE_WEB_THREADS = env.integer("DURE_WEB_THREADS", 16, low=1, high=512)
-DATABASES["default"]["CONN_MAX_AGE"] = env.integer("DURE_CONN_MAX_AGE", 60)
-DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-_options: dict[str, object] = DATABASES["default"]["OPTIONS"]  # type: ignore[assignment]
+_database = env.postgres("DATABASE_URL", DATABASE_URL or "postgresql://127.0.0.1/dure")
 # A peer that hangs must not hold locks that others wait for: every wait has a limit.
-_options.setdefault("connect_timeout", 5)
-_options.setdefault("keepalives_idle", 10)
-_options.setdefault("keepalives_interval", 5)
-_options.setdefault("keepalives_count", 3)
-_options.setdefault("tcp_user_timeout", 15_000)
-_options.setdefault(
-    "options",
-    "-c lock_timeout=5s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s "
+_limits = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+    "options": "-c lock_timeout=5s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s "
     # The plans of the engine's functions do not depend on the values, so PostgreSQL keeps them.
     "-c plan_cache_mode=force_generic_plan -c jit=off",
-)
-# A pooler such as PgBouncer gives each transaction another connection, which does not know the cursor.
-DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
+}
+DATABASES = {
+    "default": {
+        **_database,
+        "OPTIONS": _limits | _database["OPTIONS"],
+        "CONN_MAX_AGE": env.integer("DURE_CONN_MAX_AGE", 60),
+        "CONN_HEALTH_CHECKS": True,
+        # A pooler such as PgBouncer gives each transaction another connection, without the cursor.
+        "DISABLE_SERVER_SIDE_CURSORS": True,
+    }
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = env.choice("DURE_LANGUAGE", "ko", ("ko", "en"))
@@ -165,7 +169,6 @@ LANGUAGES = [("ko", _("Korean")), ("en", _("English"))]
 LOCALE_PATHS = [BASE_DIR / "config" / "locale"]
 FORMAT_MODULE_PATH = ["config.formats"]
 TIME_ZONE = "Asia/Seoul"
-USE_TZ = True
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "config" / "static"]
@@ -308,7 +311,6 @@ DURE_STREAM_CLAIM_SECONDS = env.seconds("DURE_STREAM_CLAIM_SECONDS", 30.0, low=0
 CELERY_BROKER_URL = REDIS_URL  # config/broker.py has the transport
 CELERY_RESULT_BACKEND = REDIS_URL  # only for the counters of chords; results are in PostgreSQL
 CELERY_TIMEZONE = TIME_ZONE
-CELERY_ENABLE_UTC = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_QUEUES = [
     Queue(name, Exchange(name), routing_key=name)
@@ -316,7 +318,6 @@ CELERY_TASK_QUEUES = [
 ]
 CELERY_TASK_CREATE_MISSING_QUEUES = True
 CELERY_TASK_IGNORE_RESULT = True  # PostgreSQL holds the results
-CELERY_TASK_TRACK_STARTED = False
 # JSON only, and no pickle: a message cannot contain code.
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = CELERY_EVENT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = CELERY_RESULT_ACCEPT_CONTENT = ["json"]
@@ -400,7 +401,6 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "jobs.api.framework.problem_details.handle",
     "NUM_PROXIES": DURE_PROXIES,
     "PAGE_SIZE": 50,
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "URL_FORMAT_OVERRIDE": None,
     "COERCE_DECIMAL_TO_STRING": False,
 }
@@ -413,8 +413,6 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "docExpansion": "none", "displayRequestDuration": True},
-    "REDOC_DIST": "SIDECAR",
-    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SCHEMA_PATH_PREFIX": r"/api",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
