@@ -1,22 +1,17 @@
 """Checks of the installed packages."""
 
-import re
 import sys
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
 from django.core.checks import CheckMessage
-from packaging.markers import Marker
+from packaging.requirements import Requirement
 
 from jobs.diagnostics import error, ok, register, warning
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements.txt"
 OLDEST_PYTHON = (3, 11)
-# name==version, optionally followed by `; marker`, and by a backslash before the hashes.
-PINNED = re.compile(
-    r"^([A-Za-z0-9_.-]+)(?:\[[^]]*\])?==([^\s;\\]+)\s*(?:;\s*([^\\]+?))?\s*\\?$", re.MULTILINE
-)
 MAX_LISTED = 5
 INSTALL = "run `make up` once, or `pip install --require-hashes -r requirements.txt`"
 
@@ -54,11 +49,11 @@ def check_packages(locked: dict[str, str], version_of: Callable[[str], str | Non
 
 def locked_versions(text: str) -> dict[str, str]:
     """The version of each package that the lock requires on this machine."""
-    return {
-        name: version
-        for name, version, marker in PINNED.findall(text)
-        if not marker or Marker(marker).evaluate()
-    }
+    # Hashes and comments follow in lines that begin with a space or a sign.
+    lines = [line.rstrip(" \\") for line in text.splitlines() if line[:1].isalnum()]
+    pinned = [Requirement(line) for line in lines]
+    needed = [each for each in pinned if each.marker is None or each.marker.evaluate()]
+    return {each.name: str(each.specifier).removeprefix("==") for each in needed}
 
 
 def installed_version(name: str) -> str | None:
