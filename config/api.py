@@ -56,10 +56,6 @@ class DocsView(SpectacularSwaggerSplitView):
         return response
 
 
-def _kind_of(code: str) -> dict[str, str]:
-    return {"title": PROBLEM_CODES[code].title, "meaning": PROBLEM_CODES[code].meaning}
-
-
 class ProblemKindOut(ApiOut):
     code: str
     title: str
@@ -77,9 +73,9 @@ class ProblemKindView(APIView):
         summary="Explain the code of a problem",
         description="The `type` of a problem is this URL.",
         responses=ProblemKindOut,
-        examples=[in_response("a code", {"code": "not_found", **_kind_of("not_found")})],
+        examples=[in_response("a code", ProblemKindOut.write(PROBLEM_CODES["not_found"], code="not_found"))],
     )
     def get(self, request: Request, code: str) -> Response:
         if code not in PROBLEM_CODES:
             raise Http404
-        return Response({"code": code, **_kind_of(code)})
+        return Response(ProblemKindOut.write(PROBLEM_CODES[code], code=code))

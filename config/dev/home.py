@@ -185,11 +185,7 @@ def _exists(pid: int) -> bool:
 
 def _write_probe(path: Path) -> None:
     """Mode bits do not reveal a read-only mount, a quota or a full disk; writing does."""
-    probe = path / ".probe"
-    try:
-        with probe.open("wb") as file:
-            file.write(b"\0" * PROBE_BYTES)
-            file.flush()
-            os.fsync(file.fileno())
-    finally:
-        probe.unlink(missing_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path, prefix=".probe-") as file:
+        file.write(b"\0" * PROBE_BYTES)
+        file.flush()
+        os.fsync(file.fileno())

@@ -12,6 +12,7 @@ from config import env
 from config.dev import CannotStart, own_repository, ports
 from config.dev.home import not_writable
 from jobs.redis import CHECK, ERRORS, connect
+from jobs.texts import first_line
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104
@@ -129,7 +130,7 @@ def check_postgres(url: str) -> None:
     try:
         psycopg2.connect(url, connect_timeout=CONNECT_SECONDS).close()
     except psycopg2.Error as error:
-        raise CannotStart(f"DATABASE_URL does not answer: {_first_line(error)}") from None
+        raise CannotStart(f"DATABASE_URL does not answer: {first_line(error)}") from None
 
 
 def check_redis(url: str) -> None:
@@ -137,8 +138,4 @@ def check_redis(url: str) -> None:
         with connect(CHECK, url) as client:
             client.ping()
     except ERRORS as error:
-        raise CannotStart(f"REDIS_URL does not answer: {_first_line(error)}") from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise CannotStart(f"REDIS_URL does not answer: {first_line(error)}") from None
