@@ -37,10 +37,6 @@ class ExportRow:
         return display.KIND_NAMES[self.job.job_type]
 
     @property
-    def title(self) -> str:
-        return self.job.replay.title
-
-    @property
     def live(self) -> bool:
         return self.job.status in LIVE
 
@@ -62,14 +58,6 @@ class ExportRow:
         return self.job.seconds_left(self.now)
 
     @property
-    def expired(self) -> bool:
-        return self.job.expired_at is not None
-
-    @property
-    def url(self) -> str | None:
-        return self.job.result_url
-
-    @property
     def is_picture(self) -> bool:
         return self.job.job_type == JobType.THUMBNAIL
 
@@ -83,12 +71,9 @@ class ExportRow:
     def part(self) -> tuple[int, int | None] | None:
         """Start and end in milliseconds; None for the whole replay."""
         job = self.job
-        is_whole = not job.from_ms and job.to_ms is None
-        return (
-            None
-            if is_whole
-            else (job.from_ms or 0, job.replay.duration_ms if job.to_ms is None else job.to_ms)
-        )
+        if not job.from_ms and job.to_ms is None:
+            return None
+        return job.from_ms or 0, job.replay.duration_ms if job.to_ms is None else job.to_ms
 
     @property
     def links(self) -> list[tuple[ExportLink, str]]:
