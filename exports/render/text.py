@@ -1,5 +1,6 @@
 """Text as pictures, in the bundled font, which covers all of Hangul."""
 
+from bisect import bisect_right
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,14 +23,9 @@ def shorten(text: str, size: int, room: int) -> str:
     """The text, or the start of it that fits, with an ellipsis."""
     if width(text, size) <= room:
         return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if width(text[:middle] + "…", size) <= room:
-            low = middle
-        else:
-            high = middle - 1
-    return text[:low].rstrip() + "…"
+    counts = range(1, len(text))
+    end = bisect_right(counts, room, key=lambda count: width(text[:count] + "…", size))
+    return text[:end].rstrip() + "…"
 
 
 def label(text: str, size: int, color: tuple[int, int, int], shadow: bool = False) -> Image.Image:
