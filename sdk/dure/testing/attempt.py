@@ -15,11 +15,7 @@ from dure.testing.output import LogLine
 
 @dataclass(kw_only=True)
 class AnyAttempt:
-    """How an attempt ended, and what it reported.
-
-    `is_retried`: whether Dure would start another attempt.
-    `logs`: what the body logged and printed, in order.
-    """
+    """How an attempt of a Task or an operation ended, and what it reported."""
 
     outcome: Literal["success", "failure", "timeout", "cancelled"]
     value: Any = None

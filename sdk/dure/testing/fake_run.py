@@ -11,12 +11,7 @@ from dure.failures import Stopped
 
 @dataclass(kw_only=True)
 class FakeRun:
-    """`timeout`: the seconds until `deadline`. Only `timeout_at` enforces it.
-
-    `cancelled`: the run is cancelled from its start.
-    `cancel_at`, `timeout_at`: the number of the progress report, from 1, in which a cancel or the time limit
-    raises `Stopped` in the body.
-    """
+    """The classes of the two contexts, which tests use, describe its fields."""
 
     # Of a run that sets none.
     default_timeout: ClassVar[float]
