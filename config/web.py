@@ -29,9 +29,9 @@ def main() -> None:
     server.run(sockets=[listener])
 
 
-def configuration(app: str = "config.asgi:application") -> uvicorn.Config:
+def configuration() -> uvicorn.Config:
     return uvicorn.Config(
-        app,
+        "config.asgi:application",
         host=HOST,
         port=PORT,
         # uvicorn would trust X-Forwarded-For of every local process; DURE_PROXIES decides instead.

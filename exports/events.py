@@ -13,6 +13,8 @@ from jobs import pubsub, retention
 from jobs.sql import call
 
 CHANNEL = "dure:exports:{}"
+MAX_AGE = timedelta(days=7)
+DELETED_AT_ONCE = 5_000
 TYPES = {
     Status.RUNNING: "job.progress",
     Status.SUCCEEDED: "job.completed",
@@ -42,6 +44,7 @@ def store(events: Sequence[ExportEvent]) -> None:
     transaction.on_commit(lambda: pubsub.publish_to(channels))
 
 
-def delete_old(now: datetime, max_age: timedelta = timedelta(days=7), limit: int = 5_000) -> int:
+def delete_old(now: datetime) -> int:
     """Deletes one batch of old events; answers how many."""
-    return retention.delete_first(ExportEvent.objects.filter(at__lt=now - max_age).order_by("at"), limit)
+    old = ExportEvent.objects.filter(at__lt=now - MAX_AGE).order_by("at")
+    return retention.delete_first(old, DELETED_AT_ONCE)

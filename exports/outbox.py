@@ -37,9 +37,9 @@ def put(messages: Iterable[tuple[str, dict[str, str]]], now: datetime) -> None:
     )
 
 
-def send_once(redis: "Redis", limit: int = BATCH) -> int:
+def send_once(redis: "Redis") -> int:
     """Sends stored messages; answers how many. Raises when Redis does not answer; nothing is lost then."""
-    rows = sorted(call.rows(sql.TAKE_OUTBOX, [limit]))
+    rows = sorted(call.rows(sql.TAKE_OUTBOX, [BATCH]))
     if not rows:
         return 0
     ids = [row[0] for row in rows]

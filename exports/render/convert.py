@@ -92,7 +92,7 @@ class Plan:
 
     def pictures(self, rate: int, on_sound: video.OnSound | None = None) -> Iterator[VideoFrame]:
         fit = partial(_fit, VideoReformatter(), self.size)
-        return video.at_constant_rate(self.recording, fit, self._part, rate, on_sound=on_sound)
+        return video.at_constant_rate(self.recording, fit, self._part, rate, on_sound)
 
 
 def _write_gif(plan: Plan, target: BinaryIO) -> None:

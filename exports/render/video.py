@@ -18,7 +18,7 @@ from av.video.frame import VideoFrame
 from exports.eventlog import MAX_DURATION_MS
 from exports.failures import BadReplay
 from exports.render.detect import DEMUXERS
-from exports.render.options import WHOLE, Part
+from exports.render.options import Part
 
 CODECS = frozenset({"h264", "hevc", "vp8", "vp9", "av1", "libdav1d", "mpeg4", "mjpeg"})
 MAX_PIXELS = 3840 * 2160
@@ -117,21 +117,19 @@ def _reading_to_end() -> Iterator[None]:
 def at_constant_rate(
     recording: Recording,
     fit: Callable[[VideoFrame], VideoFrame],
-    part: Part = WHOLE,
-    rate: int = 0,
-    limit_ms: int = MAX_DURATION_MS,
+    part: Part,
+    rate: int,
     on_sound: OnSound | None = None,
 ) -> Iterator[VideoFrame]:
     """The pictures at a constant rate: for each output frame the newest picture not after it, fitted."""
-    rate = rate or recording.rate
     end = math.inf if part.end_ms is None else (part.end_ms - part.start_ms) * rate / 1000
     index, current, time = 0, None, 0.0
     first = recording.origin + part.start_ms / 1000 if part.start_ms or on_sound else None
     for frame in frames_from(recording, part.start_ms / 1000, on_sound):
         time = frame.time if frame.time is not None else (first or 0.0) + index / rate
         first = time if first is None else first
-        if (time - first) * 1000 > limit_ms:
-            raise BadReplay("video_too_long", minutes=limit_ms // 60_000)
+        if (time - first) * 1000 > MAX_DURATION_MS:
+            raise BadReplay("video_too_long", minutes=MAX_DURATION_MS // 60_000)
         while current is not None and index / rate + ROUNDING < time - first:
             yield current
             index += 1
