@@ -1,15 +1,16 @@
 """A new password by a link that is sent by mail. Nothing tells whether an account exists."""
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views
-from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.utils.decorators import method_decorator
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from django.views import View
 from django.views.decorators.cache import never_cache
 
 from config.signin import too_many
@@ -17,9 +18,23 @@ from jobs import passwords
 from jobs.api.framework import throttling
 
 
-class RequestView(views.PasswordResetView):
+@method_decorator([login_not_required, never_cache], name="dispatch")
+class MailView(View):
+    """404 where no mail can be sent."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not settings.DURE_MAIL_IS_SET:
+            raise Http404
+        return super().dispatch(request, *args, **kwargs)
+
+
+class RequestView(MailView, views.PasswordResetView):
     template_name = "password_reset.html"
     success_url = settings.LOGIN_URL
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        wait = throttling.count_reset(request, request.POST.get("email", ""))
+        return super().post(request, *args, **kwargs) if wait is None else too_many(wait)
 
     def form_valid(self, form: Any) -> HttpResponseRedirect:
         """A worker sends the mail, so that an address without an account takes as long as another."""
@@ -30,7 +45,7 @@ class RequestView(views.PasswordResetView):
         return HttpResponseRedirect(self.get_success_url())
 
 
-class NewPasswordView(views.PasswordResetConfirmView):
+class NewPasswordView(MailView, views.PasswordResetConfirmView):
     template_name = "password_new.html"
     success_url = settings.LOGIN_URL
 
@@ -39,32 +54,3 @@ class NewPasswordView(views.PasswordResetConfirmView):
             self.request, _("Password changed. You were signed out everywhere; sign in with it now.")
         )
         return super().form_valid(form)
-
-
-View = Callable[..., HttpResponseBase]
-
-
-def _require_mail(view: View) -> View:
-    @wraps(view)
-    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not settings.DURE_MAIL_IS_SET:
-            raise Http404
-        return view(request, *args, **kwargs)
-
-    return never_cache(wrapper)
-
-
-def _throttle(view: View) -> View:
-    @wraps(view)
-    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.method == "POST":
-            wait = throttling.count_reset(request, request.POST.get("email", ""))
-            if wait is not None:
-                return too_many(wait)
-        return view(request, *args, **kwargs)
-
-    return wrapper
-
-
-request_reset = _require_mail(_throttle(RequestView.as_view()))
-new_password = _require_mail(NewPasswordView.as_view())

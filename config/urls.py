@@ -9,7 +9,7 @@ from django.views.i18n import set_language
 
 from config.api import DocsView, ProblemKindView, SchemaView
 from config.oidc import views as oidc
-from config.password_reset import new_password, request_reset
+from config.password_reset import NewPasswordView, RequestView
 from config.preferences import set_preferences
 from config.signin import throttle
 from config.signin_pages import SignInView, SignOutView
@@ -24,8 +24,8 @@ urlpatterns = [
     path("login/oidc", login_not_required(oidc.start), name="oidc"),
     path("login/oidc/callback", login_not_required(oidc.callback)),
     path("logout", login_not_required(SignOutView.as_view()), name="logout"),
-    path("password/reset", request_reset, name="password_reset"),
-    path("password/new/<uidb64>/<token>", new_password, name="password_new"),
+    path("password/reset", RequestView.as_view(), name="password_reset"),
+    path("password/new/<uidb64>/<token>", NewPasswordView.as_view(), name="password_new"),
     path("language", login_not_required(set_language), name="set_language"),
     path("preferences", login_not_required(set_preferences), name="set_preferences"),
     path("admin/login/", throttle(admin.site.login)),
