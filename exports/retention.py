@@ -7,10 +7,13 @@ So a crash between the two leaves nothing half done. A row is deleted only a day
 import logging
 import time
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.conf import settings
+from django.db.models import Q
 
 from exports import sql
+from exports.models import DeadLetter, ExportLink
 from jobs import retention
 
 log = logging.getLogger(__name__)
@@ -23,10 +26,13 @@ def prune(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> dict[s
     """Works in batches until nothing is left or the time is over; answers how many of each."""
     file_days, row_days = settings.DURE_EXPORT_FILE_DAYS, settings.DURE_EXPORT_RETENTION_DAYS
     values = {"now": now, "limit": batch}
-    handled_before = {**values, "before": now - timedelta(days=settings.DURE_RETENTION_DAYS)}
-    steps = [
-        retention.delete_by("dead_letters", sql.DELETE_DEAD_LETTERS, handled_before),
-        retention.delete_by("links", sql.DELETE_LINKS, values),
+    # Open letters have no such time.
+    letters = DeadLetter.objects.filter(handled_at__lt=now - timedelta(days=settings.DURE_RETENTION_DAYS))
+    # Links that open nothing any more: they expired, or the result did.
+    links = ExportLink.objects.filter(Q(expires_at__lt=now) | Q(export__expired_at__isnull=False))
+    steps: list[retention.Step] = [
+        ("dead_letters", partial(retention.delete_first, letters, batch)),
+        ("links", partial(retention.delete_first, links, batch)),
     ]
     # A file never outlives its row.
     if max_days := min((days for days in (file_days, row_days) if days), default=0):

@@ -93,21 +93,6 @@ DELETE_EXPORTS = """
     )
 """
 
-# prune: deletes links that open nothing any more: they expired, or the result did.
-DELETE_LINKS = """
-    DELETE FROM export_links WHERE id IN (
-        SELECT l.id FROM export_links l JOIN jobs j ON j.job_id = l.export_id
-        WHERE l.expires_at < %(now)s OR j.expired_at IS NOT NULL LIMIT %(limit)s
-    )
-"""
-
-# prune: deletes handled dead letters. Open ones are kept.
-DELETE_DEAD_LETTERS = """
-    DELETE FROM dead_letters WHERE id IN (
-        SELECT id FROM dead_letters WHERE state <> 'open' AND handled_at < %(before)s LIMIT %(limit)s
-    )
-"""
-
 # report_missing_results: live although its run ended a while ago: the result was lost.
 UNREPORTED = """
     SELECT j.job_id, e.status, e.result, e.failure_type, e.error
