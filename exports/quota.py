@@ -23,11 +23,10 @@ class Usage:
 
 
 def usage_of(owner_id: int) -> Usage:
-    replays = Replay.objects.filter(owner_id=owner_id).aggregate(sum=Sum("size_bytes"))
-    results = ExportJob.objects.filter(owner_id=owner_id, expired_at__isnull=True).aggregate(
-        sum=Sum("result_size")
-    )
-    return Usage(replays["sum"] or 0, results["sum"] or 0, settings.DURE_EXPORT_QUOTA_BYTES or None)
+    replays = Replay.objects.filter(owner_id=owner_id).aggregate(bytes=Sum("size_bytes", default=0))
+    kept = ExportJob.objects.filter(owner_id=owner_id, expired_at__isnull=True)
+    results = kept.aggregate(bytes=Sum("result_size", default=0))
+    return Usage(replays["bytes"], results["bytes"], settings.DURE_EXPORT_QUOTA_BYTES or None)
 
 
 def check(owner_id: int, more: int) -> None:

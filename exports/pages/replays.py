@@ -30,12 +30,8 @@ from jobs.pages.permissions import current_user
 
 SIZE = 25
 MAX_EXPORTS = 50
-JOB_TYPES = {
-    "mp4": JobType.MP4,
-    "webm": JobType.WEBM,
-    "gif": JobType.GIF,
-    "thumbnail": JobType.THUMBNAIL,
-}
+# By the last part of their URL, in the order of the buttons.
+JOB_TYPES = {kind.lower(): JobType(kind) for kind in display.KIND_NAMES}
 
 
 class UploadForm(forms.Form):
