@@ -101,14 +101,6 @@ class ExportRow:
         return failures.translate_text(self.job.message, gettext) or self.job.message
 
     @property
-    def error_name(self) -> Text:
-        return display.error_name(self.job.error_code)
-
-    @property
-    def advice(self) -> Text:
-        return display.advice(self.job.error_code)
-
-    @property
     def file_missing(self) -> bool:
         """Whether a download would not find the recorded file."""
         if not self.job.has_file:

@@ -9,6 +9,7 @@ from jobs.display import Text
 
 register = template.Library()
 register.filter(display.error_name)
+register.filter(display.advice)
 
 
 @register.filter
