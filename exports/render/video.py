@@ -19,6 +19,7 @@ from exports.eventlog import MAX_DURATION_MS
 from exports.failures import BadReplay
 from exports.render.detect import DEMUXERS
 from exports.render.options import Part
+from jobs.texts import first_line
 
 CODECS = frozenset({"h264", "hevc", "vp8", "vp9", "av1", "libdav1d", "mpeg4", "mjpeg"})
 MAX_PIXELS = 3840 * 2160
@@ -217,5 +218,4 @@ def _refuse_files(url: str, flags: int, options: dict[str, str]) -> NoReturn:
 def _unreadable(code: str, error: Exception) -> Exception:
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return MemoryError()
-    reason = str(getattr(error, "strerror", "") or error).splitlines()[0][:200] or type(error).__name__
-    return BadReplay(code, reason=reason)
+    return BadReplay(code, reason=first_line(getattr(error, "strerror", "") or error)[:200])

@@ -1,5 +1,6 @@
 """The formats of exports, and their options: size, rate, and a part of the replay."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from PIL import Image
 from exports.eventlog import Record
 from exports.failures import BadReplay
 from exports.options import check
+from exports.render import video
 from exports.render.options import Part, RenderOptions
 from exports.render.timeline import moments, outline
 from exports.states import JobType
@@ -161,3 +163,12 @@ def test_a_gif_of_a_video_of_unknown_length_needs_an_end() -> None:
         check(JobType.GIF, RenderOptions(), None)
     check(JobType.GIF, RenderOptions(to_ms=60_000), None)
     check(JobType.MP4, RenderOptions(from_ms=10**6), None)
+
+
+def test_an_error_of_the_decoder_without_a_text_is_named_by_its_type(monkeypatch) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise ValueError
+
+    monkeypatch.setattr(av, "open", fail)
+    with pytest.raises(BadReplay, match="cannot be read: ValueError"), video.open_recording(BytesIO(), "mp4"):
+        pass
