@@ -12,12 +12,13 @@ from pydantic import Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs import catalogue
 from jobs import lifecycle as engine
 from jobs.access import require_access
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import FilterBackend, TimeFilter
+from jobs.api.framework.filtering import TimeFilter
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
@@ -46,10 +47,7 @@ class StartedExecutionOut(ApiOut):
 
 
 @extend_schema(tags=["tasks"])
-class RunTaskView(GenericAPIView[Execution]):
-    pagination_class = None
-    filter_backends = ()
-
+class RunTaskView(APIView):
     @extend_schema(
         operation_id="run_task",
         request=RunIn,
@@ -110,7 +108,6 @@ class ExecutionPagination(RoughPagination):
 @extend_schema(tags=["executions"])
 class ExecutionsView(GenericAPIView[Execution]):
     pagination_class = ExecutionPagination
-    filter_backends = (FilterBackend,)
     filterset_class = ExecutionFilter
     queryset = Execution.objects.none()
 
@@ -123,10 +120,7 @@ class ExecutionsView(GenericAPIView[Execution]):
         return self.get_paginated_response(shapes.executions_json(page or ()))
 
 
-class ExecutionView(GenericAPIView[Execution]):
-    pagination_class = None
-    filter_backends = ()
-
+class ExecutionView(APIView):
     def execution(self) -> Execution:
         execution = executions_of(user_of(self.request)).filter(pk=self.kwargs["execution_id"]).first()
         if execution is None:

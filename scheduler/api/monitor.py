@@ -1,15 +1,15 @@
 """GET /api/scheduler/monitor: the data of the overview."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import AfterValidator, Field
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs.access import offices_of
 from jobs.api.framework.authentication import user_of
@@ -112,10 +112,7 @@ class MonitorOut(ApiOut):
 
 
 @extend_schema(tags=["monitor"])
-class MonitorView(GenericAPIView[Any]):
-    pagination_class = None
-    filter_backends = ()
-
+class MonitorView(APIView):
     @extend_schema(operation_id="monitor", responses=MonitorOut)
     def get(self, request: Request) -> Response:
         """Show pending, running, late and failed runs. Ended runs are counted over the last day."""

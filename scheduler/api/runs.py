@@ -12,15 +12,14 @@ from pydantic_core import PydanticCustomError
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs import serialize
 from jobs.api.framework import waiting
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read
 from jobs.api.views import OPERATOR, accepted_response
 from jobs.api_model import ApiIn, Omittable, Uuid
@@ -29,7 +28,6 @@ from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.api import examples
 from scheduler.api.schemas import WorkflowRunOut, WorkflowRunWithResultsOut
-from scheduler.api.workflows import WorkflowView
 from scheduler.clock import database_now
 from scheduler.models import WorkflowRun
 from scheduler.states import RUN_ENDED, RunStatus
@@ -64,9 +62,7 @@ class RunFilter(filters.FilterSet):  # type: ignore[misc]
 
 
 @extend_schema(tags=["workflows"])
-class RunsView(WorkflowView):
-    pagination_class = PagePagination
-    filter_backends = (FilterBackend,)
+class RunsView(GenericAPIView[WorkflowRun]):
     filterset_class = RunFilter
     queryset = WorkflowRun.objects.none()
 
@@ -79,7 +75,7 @@ class RunsView(WorkflowView):
         return self.get_paginated_response([WorkflowRunOut.write(row) for row in page or ()])
 
 
-class RunView(WorkflowView):
+class RunView(APIView):
     def run(self, needed: str) -> WorkflowRun:
         workflow = workflow_for(user_of(self.request), self.kwargs["workflow_id"], needed)
         run = WorkflowRun.objects.filter(workflow=workflow, pk=self.kwargs["run_id"]).first()
@@ -127,10 +123,7 @@ class CancelRunView(RunView):
 
 
 @extend_schema(tags=["workflows"])
-class ExecuteView(GenericAPIView[Any]):
-    pagination_class = None
-    filter_backends = ()
-
+class ExecuteView(APIView):
     @extend_schema(
         operation_id="execute_workflow",
         request=ExecuteIn,

@@ -9,12 +9,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import FilterBackend, FlagFilter, reject_unknown
+from jobs.api.framework.filtering import FlagFilter, reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.pagination import PagePagination, RoughPagination
+from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.query import WholeNumber
 from jobs.api.framework.reading import read, read_changes
 from scheduler.access import schedule_for, schedules_of
@@ -44,11 +45,8 @@ class ScheduleFilter(filters.FilterSet):  # type: ignore[misc]
         fields: tuple[str, ...] = ()
 
 
-class ScheduleView(GenericAPIView[Any]):
+class ScheduleView(APIView):
     """A view of one schedule."""
-
-    pagination_class: Any = None
-    filter_backends: Any = ()
 
     def schedule(self, *, acts: bool = False) -> Schedule:
         return schedule_for(user_of(self.request), self.kwargs["schedule_id"], acts=acts)
@@ -56,8 +54,6 @@ class ScheduleView(GenericAPIView[Any]):
 
 @extend_schema(tags=["schedules"])
 class SchedulesView(GenericAPIView[Schedule]):
-    pagination_class = PagePagination
-    filter_backends = (FilterBackend,)
     filterset_class = ScheduleFilter
     queryset = Schedule.objects.none()
 
@@ -166,10 +162,7 @@ class NextTimesView(ScheduleView):
 
 
 @extend_schema(tags=["schedules"])
-class PreviewView(GenericAPIView[Schedule]):
-    pagination_class = None
-    filter_backends = ()
-
+class PreviewView(APIView):
     @extend_schema(
         operation_id="preview_schedule",
         request=PreviewIn,
@@ -195,9 +188,8 @@ class OccurrenceFilter(filters.FilterSet):  # type: ignore[misc]
 
 
 @extend_schema(tags=["schedules"])
-class OccurrencesView(ScheduleView):
+class OccurrencesView(ScheduleView, GenericAPIView[Occurrence]):
     pagination_class = RoughPagination
-    filter_backends = (FilterBackend,)
     filterset_class = OccurrenceFilter
     queryset = Occurrence.objects.none()
 

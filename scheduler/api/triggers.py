@@ -12,9 +12,9 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import extend_schema
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs.api.framework.authentication import SessionAuthentication, TokenAuthentication
 from jobs.api.framework.openapi_examples import in_response
@@ -57,10 +57,8 @@ class CronSecretScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyp
         return {"type": "http", "scheme": "bearer", "description": "CRON_SECRET, for an external cron."}
 
 
-class TriggerView(GenericAPIView[Any]):
+class TriggerView(APIView):
     authentication_classes = [TokenAuthentication, SessionAuthentication, CronSecret]
-    pagination_class = None
-    filter_backends = ()
 
 
 class ExecutedOut(ApiOut):

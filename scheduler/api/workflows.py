@@ -1,6 +1,6 @@
 """Workflows. Their runs are in runs.py."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from django.db.models import Prefetch
@@ -10,14 +10,13 @@ from pydantic import Field, WithJsonSchema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs.access import require_access
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request
-from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read, read_changes
 from jobs.api.views import OPERATOR
 from jobs.api_model import WHOLE, ApiIn, Object, OneOf, Uuid
@@ -70,19 +69,8 @@ class WorkflowFilter(filters.FilterSet):  # type: ignore[misc]
         fields: tuple[str, ...] = ()
 
 
-class WorkflowView(GenericAPIView[Any]):
-    pagination_class: Any = None
-    filter_backends: Any = ()
-
-    def answer(self, workflow_id: UUID, status: int = 200, **headers: str) -> Response:
-        workflow = Workflow.objects.prefetch_related(PENDING).get(pk=workflow_id)
-        return Response(shapes.workflow_json(workflow), status=status, headers=headers)
-
-
 @extend_schema(tags=["workflows"])
-class WorkflowsView(WorkflowView):
-    pagination_class = PagePagination
-    filter_backends = (FilterBackend,)
+class WorkflowsView(GenericAPIView[Workflow]):
     filterset_class = WorkflowFilter
     queryset = Workflow.objects.none()
 
@@ -107,15 +95,15 @@ class WorkflowsView(WorkflowView):
         office = require_access(user_of(request), values.pop("office"), OPERATOR).office
         workflow = workflows.create(office, values, now=database_now())
         location = request.build_absolute_uri(f"/api/workflows/{workflow.id}")
-        return self.answer(workflow.id, 201, Location=location)
+        return _workflow_response(workflow.id, 201, Location=location)
 
 
 @extend_schema(tags=["workflows"])
-class OneWorkflowView(WorkflowView):
+class OneWorkflowView(APIView):
     @extend_schema(operation_id="show_workflow", responses=WorkflowOut)
     def get(self, request: Request, workflow_id: UUID) -> Response:
         """Show a workflow."""
-        return self.answer(workflow_for(user_of(request), workflow_id).id)
+        return _workflow_response(workflow_for(user_of(request), workflow_id).id)
 
     @extend_schema(
         operation_id="change_workflow",
@@ -131,7 +119,7 @@ class OneWorkflowView(WorkflowView):
         """Change a workflow. Its next run is rescheduled at once; a run in progress keeps its steps."""
         workflow_for(user_of(request), workflow_id, OPERATOR)
         values = read_changes(WorkflowIn, request.data)
-        return self.answer(workflows.change(workflow_id, values, now=database_now()).id)
+        return _workflow_response(workflows.change(workflow_id, values, now=database_now()).id)
 
     @extend_schema(operation_id="delete_workflow", responses={204: None})
     def delete(self, request: Request, workflow_id: UUID) -> Response:
@@ -139,3 +127,8 @@ class OneWorkflowView(WorkflowView):
         workflow_for(user_of(request), workflow_id, OPERATOR)
         workflows.remove(workflow_id, now=database_now())
         return Response(status=204)
+
+
+def _workflow_response(workflow_id: UUID, status: int = 200, **headers: str) -> Response:
+    workflow = Workflow.objects.prefetch_related(PENDING).get(pk=workflow_id)
+    return Response(shapes.workflow_json(workflow), status=status, headers=headers)

@@ -6,13 +6,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read
 from jobs.api.views import OPERATOR
 from scheduler.steps import queues
@@ -24,8 +23,6 @@ from scheduler.steps.models import Step
 
 @extend_schema(tags=["step queues"])
 class JobsView(GenericAPIView[Step]):
-    pagination_class = PagePagination
-    filter_backends = (FilterBackend,)
     queryset = Step.objects.none()
 
     @extend_schema(operation_id="list_unlinked_steps", responses=list[schemas.StepOut])
@@ -54,10 +51,7 @@ class JobsView(GenericAPIView[Step]):
 
 
 @extend_schema(tags=["step queues"])
-class OneJobView(GenericAPIView[Step]):
-    pagination_class = None
-    filter_backends = ()
-
+class OneJobView(APIView):
     @extend_schema(operation_id="show_unlinked_step", responses=schemas.StepOut)
     def get(self, request: Request, job_id: UUID) -> Response:
         """Show a job of a step queue, whether it is enqueued or not."""

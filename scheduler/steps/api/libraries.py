@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.problem_details import Problem
@@ -29,10 +30,7 @@ class LibrariesView(GenericAPIView[Any]):
 
 
 @extend_schema(tags=["step queues"])
-class OneLibraryView(GenericAPIView[Any]):
-    pagination_class = None
-    filter_backends = ()
-
+class OneLibraryView(APIView):
     @extend_schema(operation_id="show_library", responses=schemas.OperationLibraryOut)
     def get(self, request: Request, name: str) -> Response:
         """Show an operation library."""

@@ -12,11 +12,9 @@ from rest_framework.response import Response
 
 from jobs.access import require_access
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read
 from jobs.api.views import OPERATOR
 from jobs.api_model import ApiIn, Omittable, Uuid
@@ -61,8 +59,6 @@ class QueueFilter(filters.FilterSet):  # type: ignore[misc]
 
 @extend_schema(tags=["step queues"])
 class QueuesView(GenericAPIView[StepQueue]):
-    pagination_class = PagePagination
-    filter_backends = (FilterBackend,)
     filterset_class = QueueFilter
     queryset = StepQueue.objects.none()
 

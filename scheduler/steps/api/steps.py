@@ -7,15 +7,14 @@ from uuid import UUID
 from django.http import Http404
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from pydantic import Field
+from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read
 from jobs.api.views import OPERATOR
 from jobs.api_model import WHOLE, ApiIn, Omittable, Uuid
@@ -71,9 +70,7 @@ class EnqueuedJobIn(ApiIn):
 
 
 @extend_schema(tags=["step queues"])
-class StepsView(QueueView):
-    pagination_class = PagePagination
-    filter_backends = (FilterBackend,)
+class StepsView(QueueView, GenericAPIView[Step]):
     queryset = Step.objects.none()
 
     @extend_schema(operation_id="list_steps", responses=list[schemas.StepOut])

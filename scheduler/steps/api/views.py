@@ -1,9 +1,7 @@
 """The base of the views about one step queue."""
 
-from typing import Any
-
-from rest_framework.generics import GenericAPIView
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs.api.framework.authentication import user_of
 from jobs.api.views import accepted_response
@@ -13,10 +11,7 @@ from scheduler.steps.api import schemas
 from scheduler.steps.models import StepQueue
 
 
-class QueueView(GenericAPIView[Any]):
-    pagination_class: Any = None
-    filter_backends: Any = ()
-
+class QueueView(APIView):
     def queue(self, needed: str = MemberRole.VIEWER) -> StepQueue:
         return queue_for(user_of(self.request), self.kwargs["queue_id"], needed)
 
