@@ -81,10 +81,6 @@ class ExecutionFilter(filters.FilterSet):  # type: ignore[misc]
     )
     schedule = filters.UUIDFilter(method="by_schedule", help_text="Only those of this schedule.")
 
-    class Meta:
-        model = Execution
-        fields: tuple[str, ...] = ()
-
     def by_schedule(self, rows: QuerySet[Execution], name: str, schedule: UUID) -> QuerySet[Execution]:
         return rows.filter(of_schedule(schedule))
 

@@ -56,10 +56,6 @@ class ExecuteIn(ApiIn):
 class RunFilter(filters.FilterSet):  # type: ignore[misc]
     status = filters.ChoiceFilter(choices=RunStatus.choices, help_text="Only those in this state.")
 
-    class Meta:
-        model = WorkflowRun
-        fields: tuple[str, ...] = ()
-
 
 @extend_schema(tags=["workflows"])
 class RunsView(GenericAPIView[WorkflowRun]):

@@ -40,10 +40,6 @@ class ScheduleFilter(filters.FilterSet):  # type: ignore[misc]
     enabled = FlagFilter(help_text="Only those that are not paused, or only those that are.")
     name = filters.CharFilter(lookup_expr="icontains", help_text="Only those with this in their name.")
 
-    class Meta:
-        model = Schedule
-        fields: tuple[str, ...] = ()
-
 
 class ScheduleView(APIView):
     """A view of one schedule."""
@@ -181,10 +177,6 @@ class OccurrenceFilter(filters.FilterSet):  # type: ignore[misc]
     turn = filters.ChoiceFilter(
         field_name="outcome", choices=OccurrenceOutcome.choices, help_text="Only those with this outcome."
     )
-
-    class Meta:
-        model = Occurrence
-        fields: tuple[str, ...] = ()
 
 
 @extend_schema(tags=["schedules"])

@@ -64,10 +64,6 @@ class WorkflowFilter(filters.FilterSet):  # type: ignore[misc]
     status = filters.ChoiceFilter(choices=WorkflowStatus.choices, help_text="Only those in this state.")
     name = filters.CharFilter(lookup_expr="icontains", help_text="Only those with this in their name.")
 
-    class Meta:
-        model = Workflow
-        fields: tuple[str, ...] = ()
-
 
 @extend_schema(tags=["workflows"])
 class WorkflowsView(GenericAPIView[Workflow]):

@@ -52,10 +52,6 @@ class QueueFilter(filters.FilterSet):  # type: ignore[misc]
     queue_library = filters.CharFilter(help_text="Only queues with this library.")
     name = filters.CharFilter(lookup_expr="icontains", help_text="Only queues whose name contains this.")
 
-    class Meta:
-        model = StepQueue
-        fields: tuple[str, ...] = ()
-
 
 @extend_schema(tags=["step queues"])
 class QueuesView(GenericAPIView[StepQueue]):
