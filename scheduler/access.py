@@ -15,6 +15,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from jobs.access import office_ids_of, require_access, role_of_staff
 from jobs.models import Execution, Job
@@ -59,16 +60,18 @@ def read_origins(user: User) -> Origins:
     return Origins(list(queries.offices), schedules if few else queries.schedules, list(queries.queues))
 
 
+def may_change(user: User, row: Schedule | Calendar) -> bool:
+    return row.owner_id == user.pk or user.is_superuser
+
+
 def schedules_of(user: User) -> QuerySet[Schedule]:
     return Schedule.objects.all() if user.is_staff else Schedule.objects.filter(owner=user)
 
 
 def schedule_for(user: User, schedule_id: UUID | str, *, acts: bool = False) -> Schedule:
     """404 if the user may not see the schedule, 403 if they may see but not change it."""
-    schedule = schedules_of(user).filter(pk=schedule_id).first()
-    if schedule is None:
-        raise Http404
-    if acts and schedule.owner_id != user.pk and not user.is_superuser:
+    schedule = get_object_or_404(schedules_of(user), pk=schedule_id)
+    if acts and not may_change(user, schedule):
         raise PermissionDenied("Staff have read-only access to other users' schedules.")
     return schedule
 
@@ -79,10 +82,8 @@ def calendars_of(user: User) -> QuerySet[Calendar]:
 
 def calendar_for(user: User, calendar_id: UUID, *, acts: bool = False) -> Calendar:
     """404 if the user may not see the calendar, 403 if they may see but not change it."""
-    calendar = calendars_of(user).filter(pk=calendar_id).first()
-    if calendar is None:
-        raise Http404
-    if acts and calendar.owner_id != user.pk and not user.is_superuser:
+    calendar = get_object_or_404(calendars_of(user), pk=calendar_id)
+    if acts and not may_change(user, calendar):
         raise PermissionDenied("Staff have read-only access to other users' calendars.")
     return calendar
 
@@ -200,8 +201,6 @@ def runs_of(user: User, origins: Origins | None = None) -> QuerySet[WorkflowRun]
 
 def workflow_for(user: User, workflow_id: UUID | str, needed: str = MemberRole.VIEWER) -> Workflow:
     """404 if the user is not in the workflow's office, 403 if their role does not suffice."""
-    workflow = Workflow.objects.filter(pk=workflow_id).first()
-    if workflow is None:
-        raise Http404
+    workflow = get_object_or_404(Workflow.objects, pk=workflow_id)
     require_access(user, workflow.office_id, needed)
     return workflow

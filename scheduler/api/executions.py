@@ -6,6 +6,7 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -118,10 +119,7 @@ class ExecutionsView(GenericAPIView[Execution]):
 
 class ExecutionView(APIView):
     def execution(self) -> Execution:
-        execution = executions_of(user_of(self.request)).filter(pk=self.kwargs["execution_id"]).first()
-        if execution is None:
-            raise Http404
-        return execution
+        return get_object_or_404(executions_of(user_of(self.request)), pk=self.kwargs["execution_id"])
 
 
 @extend_schema(tags=["executions"])

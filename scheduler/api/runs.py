@@ -4,7 +4,7 @@ import time
 from typing import Annotated, Any, cast
 from uuid import UUID
 
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from pydantic import BeforeValidator, Field
@@ -74,10 +74,7 @@ class RunsView(GenericAPIView[WorkflowRun]):
 class RunView(APIView):
     def run(self, needed: str) -> WorkflowRun:
         workflow = workflow_for(user_of(self.request), self.kwargs["workflow_id"], needed)
-        run = WorkflowRun.objects.filter(workflow=workflow, pk=self.kwargs["run_id"]).first()
-        if run is None:
-            raise Http404
-        return run
+        return get_object_or_404(WorkflowRun, workflow=workflow, pk=self.kwargs["run_id"])
 
 
 @extend_schema(tags=["workflows"])

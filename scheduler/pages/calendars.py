@@ -18,7 +18,7 @@ from jobs.errors import ErrorText, InvalidValue, Refused
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import current_user
 from jobs.pages.undo import offer_undo
-from scheduler.access import calendar_for, calendars_of
+from scheduler.access import calendar_for, calendars_of, may_change
 from scheduler.clock import database_now
 from scheduler.models import Calendar
 from scheduler.pages.forms import instant, wall_text, zone_field
@@ -149,7 +149,7 @@ def _edit(request: HttpRequest, calendar: Calendar | None) -> HttpResponse:
         "calendar": calendar,
         "form": form,
         "zones": COMMON_ZONES,
-        "may_act": calendar is None or calendar.owner_id == user.pk or user.is_superuser,
+        "may_act": calendar is None or may_change(user, calendar),
         "schedules": calendar.schedules.order_by("name", "id")[:MOST_SCHEDULES] if calendar else (),
     }
     return render(request, "scheduler/calendar.html", context, status=400 if form.errors else 200)

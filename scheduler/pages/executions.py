@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -72,10 +72,7 @@ def execution_log(request: HttpRequest, execution_id: UUID) -> HttpResponse:
 
 def visible_execution(request: HttpRequest, execution_id: UUID) -> Execution:
     visible = executions_of(current_user(request)).select_related("job").prefetch_related("attempts")
-    execution = visible.filter(pk=execution_id).first()
-    if execution is None:
-        raise Http404
-    return execution
+    return get_object_or_404(visible, pk=execution_id)
 
 
 @require_POST

@@ -6,8 +6,8 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -67,10 +67,7 @@ def _execution(request: HttpRequest, run_id: UUID) -> Execution:
     """404 for a run that the user may not see, and for one that something else repeats."""
     user = current_user(request)
     repeatable = own_executions(user).filter(job__isnull=True, trigger__in=again.REPEATABLE)
-    run = repeatable.filter(pk__in=executions_of(user).filter(pk=run_id).values("pk")).first()
-    if run is None:
-        raise Http404
-    return run
+    return get_object_or_404(repeatable, pk__in=executions_of(user).filter(pk=run_id).values("pk"))
 
 
 def _start(original: Job | Execution, args: dict[str, Any], user: User) -> str:

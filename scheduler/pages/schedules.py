@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -26,7 +25,7 @@ from jobs.pages.selection import filter_query
 from jobs.selection import narrow
 from jobs.sql import call
 from scheduler import display
-from scheduler.access import schedule_for, schedules_of
+from scheduler.access import may_change, schedule_for, schedules_of
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages.times import change_texts, language, moments
@@ -73,7 +72,7 @@ def schedules(request: HttpRequest, *, template: str = "schedules.html") -> Http
             "label": display.schedule_label(schedule),
             **rule_in_words(schedule),
             "marks": marks.get(schedule.id, []),
-            "may_act": may_act(user, schedule),
+            "may_act": may_change(user, schedule),
         }
         for schedule in page.rows
     ]
@@ -117,17 +116,13 @@ def rule_in_words(schedule: Schedule) -> dict[str, str]:
     return {"in_words": text, "zone": "" if schedule.timezone in text else schedule.timezone}
 
 
-def may_act(user: User, schedule: Schedule) -> bool:
-    return schedule.owner_id == user.pk or user.is_superuser
-
-
 @require_safe
 @login_required
 def schedule(request: HttpRequest, schedule_id: UUID, *, template: str = "schedule.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     user = current_user(request)
     schedule = schedule_for(user, schedule_id)
-    context = {"section": "schedules", "may_act": may_act(user, schedule), **details(schedule)}
+    context = {"section": "schedules", "may_act": may_change(user, schedule), **details(schedule)}
     return render(request, f"scheduler/{template}", context)
 
 

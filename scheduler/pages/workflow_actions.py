@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
@@ -96,8 +96,7 @@ def _change_run(
     request: HttpRequest, workflow_id: UUID, run_id: UUID, verb: Callable[..., object], message: str
 ) -> HttpResponse:
     user, workflow = current_user(request), _workflow_for_operator(request, workflow_id)
-    if not WorkflowRun.objects.filter(workflow=workflow, pk=run_id).exists():
-        raise Http404
+    get_object_or_404(WorkflowRun, workflow=workflow, pk=run_id)
     try:
         verb(run_id, actor=user.get_username(), now=database_now())
     except Refused as refused:

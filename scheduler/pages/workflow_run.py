@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
@@ -33,9 +33,7 @@ def workflow_run(
     workflow = Workflow.objects.select_related("office").get(pk=workflow_id)
     newest = queries.newest_event(workflow.office)
     runs = WorkflowRun.objects.filter(workflow=workflow, pk=run_id).prefetch_related("history")
-    run = runs.select_related("started_by").defer("workflow_data").first()
-    if run is None:
-        raise Http404
+    run = get_object_or_404(runs.select_related("started_by").defer("workflow_data"))
     access, now = access_for(user, workflow.office_id), timezone.now()
     batch = Batch.objects.filter(pk=run.batch_id).first() if run.batch_id else None
     context = {

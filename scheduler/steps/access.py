@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from jobs.access import RANK, office_ids_of, require_access, role_of_staff
 from jobs.states import MemberRole
@@ -21,9 +22,7 @@ def queues_of(user: User) -> QuerySet[StepQueue]:
 
 def queue_for(user: User, queue_id: int, needed: str = MemberRole.VIEWER) -> StepQueue:
     """404 when the user cannot see the queue, 403 when the user's role does not allow this."""
-    queue = StepQueue.objects.select_related("owner").filter(pk=queue_id).first()
-    if queue is None:
-        raise Http404
+    queue = get_object_or_404(StepQueue.objects.select_related("owner"), pk=queue_id)
     if queue.office_id is not None:
         require_access(user, queue.office_id, needed)
     elif queue.owner_id != user.pk:
@@ -42,9 +41,9 @@ def steps_of(user: User) -> QuerySet[Step]:
 
 def step_for(user: User, job_id: UUID, needed: str = MemberRole.VIEWER) -> Step:
     """A job, in a queue or not. 404 when the user cannot see it."""
-    step = Step.objects.filter(pk=job_id).first()
-    if step is None or (step.queue_id is None and step.owner_id != user.pk):
-        raise Http404
+    step = get_object_or_404(Step, pk=job_id)
     if step.queue_id is not None:
         queue_for(user, step.queue_id, needed)
+    elif step.owner_id != user.pk:
+        raise Http404
     return step

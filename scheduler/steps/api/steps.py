@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from pydantic import Field
 from rest_framework.generics import GenericAPIView
@@ -154,7 +154,4 @@ class RerunView(QueueView):
 
 
 def step_of(queue: StepQueue, job_id: UUID) -> Step:
-    step = Step.objects.filter(queue=queue, job_id=job_id).first()
-    if step is None:
-        raise Http404
-    return step
+    return get_object_or_404(Step, queue=queue, job_id=job_id)

@@ -6,8 +6,8 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -93,8 +93,7 @@ def cancel(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 def rerun(request: HttpRequest, queue_id: int, job_id: UUID) -> HttpResponse:
     _queue_to_operate(request, queue_id)
-    if not Step.objects.filter(queue=queue_id, job_id=job_id).exists():
-        raise Http404
+    get_object_or_404(Step, queue=queue_id, job_id=job_id)
     return _act(request, queue_id, lambda: lifecycle.rerun_backward(queue_id, job_id), _("Rollback retried."))
 
 
