@@ -113,16 +113,23 @@ def calendars(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-def new(request: HttpRequest) -> HttpResponse:
-    return _edit(request, None)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-def calendar(request: HttpRequest, calendar_id: UUID) -> HttpResponse:
-    """A calendar with the schedules that use it; a POST changes it."""
-    acts = request.method == "POST"
-    return _edit(request, calendar_for(current_user(request), calendar_id, acts=acts))
+def calendar(request: HttpRequest, calendar_id: UUID | None = None) -> HttpResponse:
+    """A calendar with the schedules that use it, or without an id a new one; a POST saves it."""
+    user, acts = current_user(request), request.method == "POST"
+    calendar = calendar_for(user, calendar_id, acts=acts) if calendar_id else None
+    form = CalendarForm(request.POST if acts else None, calendar=calendar)
+    if form.is_valid() and (saved := _save(request, form)) is not None:
+        messages.success(request, gettext("Calendar created.") if calendar is None else gettext("Saved."))
+        return redirect("scheduler:calendar", saved.id)
+    context = {
+        "section": "schedules",
+        "calendar": calendar,
+        "form": form,
+        "zones": COMMON_ZONES,
+        "may_act": calendar is None or may_change(user, calendar),
+        "schedules": calendar.schedules.order_by("name", "id")[:MOST_SCHEDULES] if calendar else (),
+    }
+    return render(request, "scheduler/calendar.html", context, status=400 if form.errors else 200)
 
 
 @require_POST
@@ -136,23 +143,6 @@ def delete(request: HttpRequest, calendar_id: UUID) -> HttpResponse:
         return redirect("scheduler:calendar", calendar.id)
     offer_undo(request, gettext("Calendar deleted."), deletion)
     return redirect("scheduler:calendars")
-
-
-def _edit(request: HttpRequest, calendar: Calendar | None) -> HttpResponse:
-    form = CalendarForm(request.POST if request.method == "POST" else None, calendar=calendar)
-    if form.is_valid() and (saved := _save(request, form)) is not None:
-        messages.success(request, gettext("Calendar created.") if calendar is None else gettext("Saved."))
-        return redirect("scheduler:calendar", saved.id)
-    user = current_user(request)
-    context = {
-        "section": "schedules",
-        "calendar": calendar,
-        "form": form,
-        "zones": COMMON_ZONES,
-        "may_act": calendar is None or may_change(user, calendar),
-        "schedules": calendar.schedules.order_by("name", "id")[:MOST_SCHEDULES] if calendar else (),
-    }
-    return render(request, "scheduler/calendar.html", context, status=400 if form.errors else 200)
 
 
 def _save(request: HttpRequest, form: CalendarForm) -> Calendar | None:

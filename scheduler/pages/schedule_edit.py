@@ -27,58 +27,13 @@ PREVIEWED_RUNS = 5
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-def new(request: HttpRequest) -> HttpResponse:
-    current_user(request)
-    if request.method == "POST":
-        return _save(request, None)
-    initial = {name: request.GET[name] for name in ("name", "task_id", "args") if name in request.GET}
-    return _render(
-        request, ScheduleForm(schedule=None, owner=current_user(request), now=database_now(), **initial)
-    )
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-def edit(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    schedule = schedule_for(current_user(request), schedule_id, acts=True)
-    if request.method == "POST":
-        return _save(request, schedule)
-    return _render(request, ScheduleForm(schedule=schedule, owner=schedule.owner, now=database_now()))
-
-
-@require_POST
-@login_required
-def preview_new(request: HttpRequest) -> HttpResponse:
-    current_user(request)
-    return _preview(request, None)
-
-
-@require_POST
-@login_required
-def preview(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    return _preview(request, schedule_for(current_user(request), schedule_id, acts=True))
-
-
-def _save(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
-    now = database_now()
-    owner = schedule.owner if schedule else current_user(request)
-    form = ScheduleForm(request.POST, schedule=schedule, owner=owner, now=now)
-    if not form.is_valid():
-        return _render(request, form)
-    try:
-        if schedule is None:
-            saved = schedules.create(form.values, owner=current_user(request), now=now)
-        else:
-            saved = schedules.change(schedule.id, form.values, now=now)
-    except Refused as refused:
-        form.add_refusal(refused)
-        return _render(request, form)
-    messages.success(request, gettext("Schedule created.") if schedule is None else gettext("Saved."))
-    return redirect("scheduler:schedule", saved.id)
-
-
-def _render(request: HttpRequest, form: ScheduleForm) -> HttpResponse:
+def edit(request: HttpRequest, schedule_id: UUID | None = None) -> HttpResponse:
+    """The form of a schedule, or without an id of a new one; a POST saves it."""
+    form = _form(request, schedule_id)
     schedule = form.schedule
+    if form.is_valid() and (saved := _save(request, form)) is not None:
+        messages.success(request, gettext("Schedule created.") if schedule is None else gettext("Saved."))
+        return redirect("scheduler:schedule", saved.id)
     context = {
         "section": "schedules",
         "schedule": schedule,
@@ -92,12 +47,32 @@ def _render(request: HttpRequest, form: ScheduleForm) -> HttpResponse:
     return render(request, "scheduler/schedule_form.html", context, status=400 if form.errors else 200)
 
 
-def _preview(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
-    owner = schedule.owner if schedule else current_user(request)
-    form = ScheduleForm(request.POST, schedule=schedule, owner=owner, now=database_now())
+@require_POST
+@login_required
+def preview(request: HttpRequest, schedule_id: UUID | None = None) -> HttpResponse:
+    form = _form(request, schedule_id)
     form.is_valid()
     context = {"errors": form.preview_errors(), **_preview_context(form)}
     return render(request, "scheduler/schedule_preview_update.html", context)
+
+
+def _form(request: HttpRequest, schedule_id: UUID | None) -> ScheduleForm:
+    user = current_user(request)
+    schedule = schedule_for(user, schedule_id, acts=True) if schedule_id else None
+    data = request.POST if request.method == "POST" else None
+    initial = {name: request.GET[name] for name in ("name", "task_id", "args") if name in request.GET}
+    owner = schedule.owner if schedule else user
+    return ScheduleForm(data, schedule=schedule, owner=owner, now=database_now(), **initial)
+
+
+def _save(request: HttpRequest, form: ScheduleForm) -> Schedule | None:
+    try:
+        if form.schedule is None:
+            return schedules.create(form.values, owner=current_user(request), now=form.now)
+        return schedules.change(form.schedule.id, form.values, now=form.now)
+    except Refused as refused:
+        form.add_refusal(refused)
+        return None
 
 
 def _preview_context(form: ScheduleForm) -> dict[str, Any]:

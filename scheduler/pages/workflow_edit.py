@@ -40,72 +40,13 @@ from scheduler.workflows.recurrence import Recurring
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-def new(request: HttpRequest) -> HttpResponse:
-    user = current_user(request)
-    office = office_of(user, request.POST or request.GET)
-    if request.method == "POST":
-        return _save(request, None, office)
-    return _render(request, WorkflowForm(workflow=None, office=office, offices=operated_offices(user)))
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-def edit(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    workflow = workflow_for(current_user(request), workflow_id, MemberRole.OPERATOR)
-    if request.method == "POST":
-        return _save(request, workflow, workflow.office)
-    return _render(request, WorkflowForm(workflow=workflow, office=workflow.office))
-
-
-@require_POST
-@login_required
-def preview_new(request: HttpRequest) -> HttpResponse:
-    return _preview(request, None, office_of(current_user(request), request.POST))
-
-
-@require_POST
-@login_required
-def preview(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    workflow = workflow_for(current_user(request), workflow_id, MemberRole.OPERATOR)
-    return _preview(request, workflow, workflow.office)
-
-
-def operated_offices(user: User) -> list[Office]:
-    offices: Any = offices_of(user)[:OFFICES_LIMIT]
-    return [office for office in offices if can_operate(user, office.member_role)]
-
-
-def office_of(user: User, query: QueryDict) -> Office | None:
-    """The chosen office, if the user is an operator there."""
-    office_id = parse_uuid(query.get("office"))
-    if office_id is None:
-        return None
-    try:
-        return require_access(user, office_id, MemberRole.OPERATOR).office
-    except (Http404, PermissionDenied):
-        return None
-
-
-def _save(request: HttpRequest, workflow: Workflow | None, office: Office | None) -> HttpResponse:
-    offices = [] if workflow else operated_offices(current_user(request))
-    form = WorkflowForm(request.POST, workflow=workflow, office=office, offices=offices)
-    if not form.is_valid() or office is None:
-        return _render(request, form)
-    now = database_now()
-    try:
-        if workflow is None:
-            saved = workflows.create(office, form.values, now=now)
-        else:
-            saved = workflows.change(workflow.id, form.values, now=now)
-    except Refused as refused:
-        form.add_refusal(refused)
-        return _render(request, form)
-    messages.success(request, gettext("Workflow created.") if workflow is None else gettext("Saved."))
-    return redirect("scheduler:workflow", saved.id)
-
-
-def _render(request: HttpRequest, form: WorkflowForm) -> HttpResponse:
+def edit(request: HttpRequest, workflow_id: UUID | None = None) -> HttpResponse:
+    """The form of a workflow, or without an id of a new one; a POST saves it."""
+    form = _form(request, workflow_id, request.POST if request.method == "POST" else None)
     workflow = form.workflow
+    if form.is_valid() and (saved := _save(form)) is not None:
+        messages.success(request, gettext("Workflow created.") if workflow is None else gettext("Saved."))
+        return redirect("scheduler:workflow", saved.id)
     context = {
         "section": "workflows",
         "workflow": workflow,
@@ -122,18 +63,56 @@ def _render(request: HttpRequest, form: WorkflowForm) -> HttpResponse:
     return render(request, "scheduler/workflow_form.html", context, status=400 if form.errors else 200)
 
 
-def _preview(request: HttpRequest, workflow: Workflow | None, office: Office | None) -> HttpResponse:
+@require_POST
+@login_required
+def preview(request: HttpRequest, workflow_id: UUID | None = None) -> HttpResponse:
     """What the form means so far; the editor of the steps sends a change of them too."""
     data, edited = request.POST.copy(), None
     if "edit" in data:
         edited = workflow_editor.edit(request.POST)
         data["steps"] = edited.text
-    form = WorkflowForm(data, workflow=workflow, office=office)
+    form = _form(request, workflow_id, data)
     form.is_valid()
     if edited is not None and edited.form is not None:
         edited.add_errors(form.step_errors.get(edited.form.place, {}))
     context = {"errors": form.preview_errors(), "editor": edited, **_preview_context(form)}
     return render(request, "scheduler/workflow_preview_update.html", context)
+
+
+def _form(request: HttpRequest, workflow_id: UUID | None, data: QueryDict | None) -> WorkflowForm:
+    user = current_user(request)
+    if workflow_id is not None:
+        workflow = workflow_for(user, workflow_id, MemberRole.OPERATOR)
+        return WorkflowForm(data, workflow=workflow, office=workflow.office)
+    office = office_of(user, request.POST or request.GET)
+    return WorkflowForm(data, workflow=None, office=office, offices=operated_offices(user))
+
+
+def _save(form: WorkflowForm) -> Workflow | None:
+    now = database_now()
+    try:
+        if form.workflow is not None:
+            return workflows.change(form.workflow.id, form.values, now=now)
+        return workflows.create(form.target_office, form.values, now=now) if form.target_office else None
+    except Refused as refused:
+        form.add_refusal(refused)
+        return None
+
+
+def operated_offices(user: User) -> list[Office]:
+    offices: Any = offices_of(user)[:OFFICES_LIMIT]
+    return [office for office in offices if can_operate(user, office.member_role)]
+
+
+def office_of(user: User, query: QueryDict) -> Office | None:
+    """The chosen office, if the user is an operator there."""
+    office_id = parse_uuid(query.get("office"))
+    if office_id is None:
+        return None
+    try:
+        return require_access(user, office_id, MemberRole.OPERATOR).office
+    except (Http404, PermissionDenied):
+        return None
 
 
 def _preview_context(form: WorkflowForm) -> dict[str, Any]:
