@@ -14,14 +14,13 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from jobs.access import office_ids_of, require_access, role_of_staff
 from jobs.models import Execution, Job
 from jobs.states import MemberRole, Trigger
 from scheduler.models import Calendar, Schedule, Workflow, WorkflowRun
-from scheduler.steps.access import queue_for, queues_of
+from scheduler.steps.access import may_operate, queues_of
 from scheduler.steps.models import Step
 from scheduler.steps.states import Direction
 
@@ -167,16 +166,9 @@ def own_executions(user: User) -> QuerySet[Execution]:
 def may_cancel(user: User, execution: Execution) -> bool:
     """Whether the user may cancel an Execution without a job. A step's Execution belongs to its queue."""
     if execution.trigger == Trigger.STEP and not user.is_superuser:
-        return _may_operate_queue(user, execution.source)
+        queue_id = execution.source.partition(":")[0]
+        return queue_id.isdecimal() and may_operate(user, int(queue_id))
     return user.is_superuser or _caused_by(user, origins_of(user)).filter(pk=execution.pk).exists()
-
-
-def _may_operate_queue(user: User, source: str) -> bool:
-    try:
-        queue_for(user, int(source.partition(":")[0]), MemberRole.OPERATOR)
-    except (Http404, PermissionDenied, ValueError):
-        return False
-    return True
 
 
 def _caused_by(user: User, origins: Origins) -> QuerySet[Execution]:

@@ -66,20 +66,15 @@ def task(request: HttpRequest, task_id: str) -> HttpResponse:
 
 @require_POST
 @login_required
-def pause_schedules(request: HttpRequest, task_id: str) -> HttpResponse:
-    """Pause all schedules of the Task that the user owns."""
-    count = schedules.pause_all(task_id, owner=current_user(request), now=database_now())
-    text = ngettext("%(count)s schedule paused.", "%(count)s schedules paused.", count)
-    messages.success(request, text % {"count": count})
-    return redirect("scheduler:task", task_id)
-
-
-@require_POST
-@login_required
-def resume_schedules(request: HttpRequest, task_id: str) -> HttpResponse:
-    """Resume all schedules of the Task that the user owns."""
-    count = schedules.resume_all(task_id, owner=current_user(request), now=database_now())
-    text = ngettext("%(count)s schedule resumed.", "%(count)s schedules resumed.", count)
+def act_on_schedules(request: HttpRequest, task_id: str, verb: str) -> HttpResponse:
+    """Pause or resume all schedules of the Task that the user owns."""
+    user, now = current_user(request), database_now()
+    if verb == "pause":
+        count = schedules.pause_all(task_id, owner=user, now=now)
+        text = ngettext("%(count)s schedule paused.", "%(count)s schedules paused.", count)
+    else:
+        count = schedules.resume_all(task_id, owner=user, now=now)
+        text = ngettext("%(count)s schedule resumed.", "%(count)s schedules resumed.", count)
     messages.success(request, text % {"count": count})
     return redirect("scheduler:task", task_id)
 

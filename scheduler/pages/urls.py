@@ -26,6 +26,7 @@ from scheduler.pages import (
     workflow_runs,
     workflows,
 )
+from scheduler.states import WorkflowStatus
 
 
 class NameConverter(StringConverter):
@@ -36,9 +37,12 @@ class NameConverter(StringConverter):
 
 register_converter(NameConverter, "name")
 
+PAUSE, RESUME, DRAIN = ({"verb": verb} for verb in ("pause", "resume", "drain"))
+SCHEDULES_OF_TASK = "tasks/<str:task_id>/schedules"
 SCHEDULE = "schedules/<uuid:schedule_id>"
 WORKFLOW = "workflows/<uuid:workflow_id>"
 RUN = f"{WORKFLOW}/runs/<uuid:run_id>"
+ACTIVE, PAUSED = {"status": WorkflowStatus.ACTIVE}, {"status": WorkflowStatus.PAUSED}
 WORKFLOW_RUN_LIVE = {"template": "workflow_run_live.html"}
 WORKFLOW_RUNS_LIVE = {"template": "workflow_runs_live.html"}
 EXECUTION = "executions/<uuid:execution_id>"
@@ -50,8 +54,8 @@ SCHEDULE_LIVE, SCHEDULES_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE, WO
 namespaced = [
     path("tasks", tasks.tasks, name="tasks"),
     path("tasks/<str:task_id>", tasks.task, name="task"),
-    path("tasks/<str:task_id>/schedules/pause", tasks.pause_schedules, name="task-pause-schedules"),
-    path("tasks/<str:task_id>/schedules/resume", tasks.resume_schedules, name="task-resume-schedules"),
+    path(f"{SCHEDULES_OF_TASK}/pause", tasks.act_on_schedules, PAUSE, name="task-pause-schedules"),
+    path(f"{SCHEDULES_OF_TASK}/resume", tasks.act_on_schedules, RESUME, name="task-resume-schedules"),
     path("schedules", schedules.schedules, name="schedules"),
     path("schedules/live", schedules.schedules, SCHEDULES_LIVE, name="schedules-live"),
     path("schedules/new", schedule_edit.edit, name="new-schedule"),
@@ -73,12 +77,12 @@ namespaced = [
     path("calendars/<uuid:calendar_id>", calendars.calendar, name="calendar"),
     path("calendars/<uuid:calendar_id>/delete", calendars.delete, name="calendar-delete"),
     path("queues/<name:role>/live", queues.queue, QUEUE_LIVE, name="queue-live"),
-    path("queues/<name:role>/pause", queues.act, {"verb": "pause"}, name="queue-pause"),
-    path("queues/<name:role>/resume", queues.act, {"verb": "resume"}, name="queue-resume"),
+    path("queues/<name:role>/pause", queues.act, PAUSE, name="queue-pause"),
+    path("queues/<name:role>/resume", queues.act, RESUME, name="queue-resume"),
     path("queues/<name:role>", queues.queue, name="queue"),
     path("workers/<name:name>/live", workers.worker, WORKER_LIVE, name="worker-live"),
-    path("workers/<name:name>/drain", workers.act, {"verb": "drain"}, name="worker-drain"),
-    path("workers/<name:name>/resume", workers.act, {"verb": "resume"}, name="worker-resume"),
+    path("workers/<name:name>/drain", workers.act, DRAIN, name="worker-drain"),
+    path("workers/<name:name>/resume", workers.act, RESUME, name="worker-resume"),
     path("workers/<name:name>", workers.worker, name="worker"),
     path("workflows", workflows.workflows, name="workflows"),
     path("workflows/runs", workflow_runs.workflow_runs, name="workflow-runs"),
@@ -91,13 +95,13 @@ namespaced = [
     path(f"{WORKFLOW}/edit", workflow_edit.edit, name="workflow-edit"),
     path(f"{WORKFLOW}/preview", workflow_edit.preview, name="workflow-preview"),
     path(f"{WORKFLOW}/run", workflow_actions.run, name="workflow-run"),
-    path(f"{WORKFLOW}/pause", workflow_actions.pause, name="workflow-pause"),
-    path(f"{WORKFLOW}/activate", workflow_actions.activate, name="workflow-activate"),
+    path(f"{WORKFLOW}/pause", workflow_actions.set_status, PAUSED, name="workflow-pause"),
+    path(f"{WORKFLOW}/activate", workflow_actions.set_status, ACTIVE, name="workflow-activate"),
     path(f"{WORKFLOW}/delete", workflow_actions.delete, name="workflow-delete"),
     path(RUN, workflow_run.workflow_run, name="workflow-run-page"),
     path(f"{RUN}/live", workflow_run.workflow_run, WORKFLOW_RUN_LIVE, name="workflow-run-live"),
-    path(f"{WORKFLOW}/runs/<uuid:run_id>/resume", workflow_actions.resume, name="run-resume"),
-    path(f"{WORKFLOW}/runs/<uuid:run_id>/cancel", workflow_actions.cancel, name="run-cancel"),
+    path(f"{RUN}/resume", workflow_actions.change_run, RESUME, name="run-resume"),
+    path(f"{RUN}/cancel", workflow_actions.change_run, {"verb": "cancel"}, name="run-cancel"),
     path("runs", run_list.runs, name="runs"),
     path("runs/live", run_list.live, name="runs-live"),
     path("runs/count", run_list.count, name="runs-count"),

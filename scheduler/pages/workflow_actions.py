@@ -9,8 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
+from jobs.display import Text
 from jobs.errors import Refused
 from jobs.pages.permissions import current_user
 from jobs.pages.undo import offer_undo
@@ -50,23 +52,15 @@ def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
     return redirect_back(request, _url(workflow))
 
 
-@require_POST
-@login_required
-def pause(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    return _set_status(
-        request, workflow_id, WorkflowStatus.PAUSED, _("Workflow paused. It runs only when you start it.")
-    )
+STATUS_TEXTS = {
+    WorkflowStatus.PAUSED: gettext_lazy("Workflow paused. It runs only when you start it."),
+    WorkflowStatus.ACTIVE: gettext_lazy("Workflow activated."),
+}
 
 
 @require_POST
 @login_required
-def activate(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    return _set_status(request, workflow_id, WorkflowStatus.ACTIVE, _("Workflow activated."))
-
-
-def _set_status(
-    request: HttpRequest, workflow_id: UUID, status: WorkflowStatus, message: str
-) -> HttpResponse:
+def set_status(request: HttpRequest, workflow_id: UUID, status: WorkflowStatus) -> HttpResponse:
     workflow = _workflow_for_operator(request, workflow_id)
     try:
         workflows.change(workflow.id, {"status": status.value}, now=database_now())
@@ -74,35 +68,29 @@ def _set_status(
         texts = [str(text) for texts in refused.errors.values() for text in texts]
         messages.error(request, " ".join(texts) or str(refused.text))
     else:
-        messages.success(request, message)
+        messages.success(request, str(STATUS_TEXTS[status]))
     return redirect_back(request, _url(workflow))
 
 
-@require_POST
-@login_required
-def resume(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpResponse:
-    """Retry the failed and cancelled steps; those that succeeded are kept."""
-    return _change_run(request, workflow_id, run_id, runs.resume, _("Retrying the failed steps."))
+RUN_VERBS: dict[str, tuple[Callable[..., object], Text]] = {
+    "resume": (runs.resume, gettext_lazy("Retrying the failed steps.")),
+    "cancel": (runs.cancel, gettext_lazy("Cancellation requested.")),
+}
 
 
 @require_POST
 @login_required
-def cancel(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpResponse:
-    """Cancel the steps of a run that have not ended."""
-    return _change_run(request, workflow_id, run_id, runs.cancel, _("Cancellation requested."))
-
-
-def _change_run(
-    request: HttpRequest, workflow_id: UUID, run_id: UUID, verb: Callable[..., object], message: str
-) -> HttpResponse:
+def change_run(request: HttpRequest, workflow_id: UUID, run_id: UUID, verb: str) -> HttpResponse:
+    """Cancel the steps that have not ended, or retry those that failed or were cancelled."""
     user, workflow = current_user(request), _workflow_for_operator(request, workflow_id)
     get_object_or_404(WorkflowRun, workflow=workflow, pk=run_id)
+    change, message = RUN_VERBS[verb]
     try:
-        verb(run_id, actor=user.get_username(), now=database_now())
+        change(run_id, actor=user.get_username(), now=database_now())
     except Refused as refused:
         messages.warning(request, str(refused.text))
     else:
-        messages.success(request, message)
+        messages.success(request, str(message))
     return redirect_back(request, _url(workflow))
 
 

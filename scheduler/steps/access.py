@@ -34,6 +34,14 @@ def queue_for(user: User, queue_id: int, needed: str = MemberRole.VIEWER) -> Ste
     return queue
 
 
+def may_operate(user: User, queue_id: int) -> bool:
+    try:
+        queue_for(user, queue_id, MemberRole.OPERATOR)
+    except (Http404, PermissionDenied):
+        return False
+    return True
+
+
 def steps_of(user: User) -> QuerySet[Step]:
     """The jobs that are in no queue."""
     return Step.objects.filter(owner=user)

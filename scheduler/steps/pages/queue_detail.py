@@ -5,13 +5,14 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from jobs.display import Text
 from jobs.errors import Conflict
 from jobs.flower import link_for
 from jobs.ids import parse_number
@@ -19,7 +20,7 @@ from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
 from scheduler.monitor import no_worker
 from scheduler.steps import lifecycle, queues
-from scheduler.steps.access import queue_for
+from scheduler.steps.access import may_operate, queue_for
 from scheduler.steps.job_checks import check_queue
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages.queue_context import queue_context
@@ -28,33 +29,31 @@ from scheduler.steps.pages.queue_context import queue_context
 SHOWN_ERRORS = 10
 
 
-@require_safe
-@login_required
-def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
-    return _render_queue(request, queue_id, "step_queues/queue.html")
+ACTIONS: dict[str, tuple[Callable[[int], object], Text]] = {
+    "run": (lifecycle.run, gettext_lazy("Queue started.")),
+    "resume": (lifecycle.resume, gettext_lazy("Run resumed.")),
+    "cancel": (lifecycle.cancel, gettext_lazy("Rollback requested.")),
+}
 
 
 @require_safe
 @login_required
-def queue_live(request: HttpRequest, queue_id: int) -> HttpResponse:
-    return _render_queue(request, queue_id, "step_queues/queue_live.html")
-
-
-def _render_queue(request: HttpRequest, queue_id: int, template: str) -> HttpResponse:
-    step_queue = queue_for(current_user(request), queue_id)
-    start = parse_number(request.GET.get("from"))
-    context = queue_context(step_queue, start, timezone.now())
-    context |= {"section": "step-queues", "may_act": _may_operate(request, queue_id), "from_job": start}
+def queue(request: HttpRequest, queue_id: int, *, template: str = "queue.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
+    user, start = current_user(request), parse_number(request.GET.get("from"))
+    context = queue_context(queue_for(user, queue_id), start, timezone.now())
+    context |= {"section": "step-queues", "may_act": may_operate(user, queue_id), "from_job": start}
     if context["current"]:
-        context["current"]["flower"] = link_for(current_user(request), context["current"]["run"])
-    return render(request, template, context)
+        context["current"]["flower"] = link_for(user, context["current"]["run"])
+    return render(request, f"step_queues/{template}", context)
 
 
 @require_POST
 @login_required
-def run(request: HttpRequest, queue_id: int) -> HttpResponse:
+def act(request: HttpRequest, queue_id: int, verb: str) -> HttpResponse:
     _queue_to_operate(request, queue_id)
-    return _act(request, queue_id, lambda: lifecycle.run(queue_id), _("Queue started."))
+    action, message = ACTIONS[verb]
+    return _act(request, queue_id, lambda: action(queue_id), str(message))
 
 
 @require_POST
@@ -73,20 +72,6 @@ def check(request: HttpRequest, queue_id: int) -> HttpResponse:
     if result.is_valid:
         messages.success(request, _("Every job can run."))
     return redirect("steps:queue", queue_id=queue_id)
-
-
-@require_POST
-@login_required
-def resume(request: HttpRequest, queue_id: int) -> HttpResponse:
-    _queue_to_operate(request, queue_id)
-    return _act(request, queue_id, lambda: lifecycle.resume(queue_id), _("Run resumed."))
-
-
-@require_POST
-@login_required
-def cancel(request: HttpRequest, queue_id: int) -> HttpResponse:
-    _queue_to_operate(request, queue_id)
-    return _act(request, queue_id, lambda: lifecycle.cancel(queue_id), _("Rollback requested."))
 
 
 @require_POST
@@ -117,14 +102,6 @@ def delete(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 def _queue_to_operate(request: HttpRequest, queue_id: int) -> StepQueue:
     return queue_for(current_user(request), queue_id, MemberRole.OPERATOR)
-
-
-def _may_operate(request: HttpRequest, queue_id: int) -> bool:
-    try:
-        _queue_to_operate(request, queue_id)
-    except PermissionDenied:
-        return False
-    return True
 
 
 def _act(request: HttpRequest, queue_id: int, verb: Callable[[], object], message: str) -> HttpResponse:

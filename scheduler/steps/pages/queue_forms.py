@@ -41,9 +41,10 @@ class QueueForm(EditForm):
     def __init__(self, data: Any = None, *, user: Any) -> None:
         super().__init__(data, initial={"queue_library": UNINIT})
         names = [(name, name) for name in libraries.names()]
-        set_choices(self, "queue_library", [(UNINIT, _("None")), *names])
+        self.fields["queue_library"].choices = [(UNINIT, _("None")), *names]  # type: ignore[attr-defined]
         offices = [(str(office.id), office.name) for office in operated_offices(user)]
-        set_choices(self, "office", [("", _("None: only you see the queue")), *offices])
+        nobody = ("", _("None: only you see the queue"))
+        self.fields["office"].choices = [nobody, *offices]  # type: ignore[attr-defined]
 
 
 class JobForm(EditForm):
@@ -75,7 +76,7 @@ class JobForm(EditForm):
             for name in names
         ]
         for field in ("forward", "backward"):
-            set_choices(self, field, [("", _("None")), *operations])
+            self.fields[field].choices = [("", _("None")), *operations]  # type: ignore[attr-defined]
 
     def clean(self) -> None:
         forward, backward = (
@@ -91,19 +92,11 @@ class JobForm(EditForm):
         }
 
 
-def set_choices(form: forms.Form, name: str, choices: list[Any]) -> None:
-    field = form.fields[name]
-    assert isinstance(field, forms.ChoiceField)  # noqa: S101 (for the type checker)
-    field.choices = choices
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def new_queue(request: HttpRequest) -> HttpResponse:
     user = current_user(request)
-    if request.method != "POST":
-        return _render(request, "step_queues/queue_form.html", QueueForm(user=user))
-    form = QueueForm(request.POST, user=user)
+    form = QueueForm(request.POST if request.method == "POST" else None, user=user)
     if form.is_valid():
         values = dict(form.cleaned_data)
         office_id = values.pop("office")
@@ -122,9 +115,7 @@ def new_queue(request: HttpRequest) -> HttpResponse:
 @login_required
 def new_job(request: HttpRequest, queue_id: int) -> HttpResponse:
     queue = queue_for(current_user(request), queue_id, MemberRole.OPERATOR)
-    if request.method != "POST":
-        return _render(request, "step_queues/job_form.html", JobForm(library=queue.queue_library), queue)
-    form = JobForm(request.POST, library=queue.queue_library)
+    form = JobForm(request.POST if request.method == "POST" else None, library=queue.queue_library)
     if form.is_valid():
         try:
             step = queues.enqueue(queue_id, form.values)
@@ -132,9 +123,8 @@ def new_job(request: HttpRequest, queue_id: int) -> HttpResponse:
             form.add_refusal(refused)
         else:
             messages.success(request, _("Job %(number)s was added.") % {"number": step.number})
-            if "another" in request.POST:
-                return redirect("steps:new-job", queue_id=queue_id)
-            return redirect("steps:queue", queue_id=queue_id)
+            page = "steps:new-job" if "another" in request.POST else "steps:queue"
+            return redirect(page, queue_id=queue_id)
     return _render(request, "step_queues/job_form.html", form, queue)
 
 
