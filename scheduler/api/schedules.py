@@ -151,9 +151,7 @@ class NextTimesView(ScheduleView):
         reject_unknown(request, ("count",))
         count = COUNT.of(request)
         schedule, now = self.schedule(), database_now()
-        times = (
-            calendars.upcoming_times(schedule.rule, schedule.calendar, now, count) if schedule.enabled else []
-        )
+        times = calendars.next_times(schedule, now, count)
         return Response(_next_times_json(schedule.rule, times, now))
 
 

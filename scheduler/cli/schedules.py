@@ -94,14 +94,6 @@ def in_words(schedule: Schedule) -> str:
     return str(shapes.rule_words(schedule.rule)["en"])
 
 
-def next_times(schedule: Schedule, now: datetime) -> list[datetime]:
-    return (
-        calendars.upcoming_times(schedule.rule, schedule.calendar, now, NEXT_TIMES)
-        if schedule.enabled
-        else []
-    )
-
-
 def recent_occurrences(schedule: Schedule) -> list[Occurrence]:
     return list(schedule.occurrences.order_by("-due_at")[:OCCURRENCES])
 
@@ -110,7 +102,7 @@ def document(schedule: Schedule, now: datetime) -> dict[str, Any]:
     """The API's document of a schedule, with its next times and recent scheduled runs."""
     return {
         **shapes.schedule_json(schedule),
-        "next": [iso_time(due) for due in next_times(schedule, now)],
+        "next": [iso_time(due) for due in calendars.next_times(schedule, now, NEXT_TIMES)],
         "turns": [shapes.occurrence_json(row) for row in recent_occurrences(schedule)],
     }
 
@@ -137,7 +129,7 @@ def page(schedule: Schedule, now: datetime) -> list[str]:
     ]
     return [
         *pairs(facts),
-        *section("next", [local_time(due) for due in next_times(schedule, now)]),
+        *section("next", [local_time(due) for due in calendars.next_times(schedule, now, NEXT_TIMES)]),
         *section("scheduled runs, newest first", occurrence_rows(recent_occurrences(schedule))),
     ]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from itertools import islice
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -14,7 +15,7 @@ from jobs import activity, deletions
 from jobs.errors import Conflict, FieldErrors, Invalid, InvalidValue
 from jobs.models import Deletion
 from jobs.states import Act, DeletedKind
-from scheduler.models import Calendar
+from scheduler.models import Calendar, Schedule
 from scheduler.schedules import rules
 from scheduler.schedules.rules import Rule
 from scheduler.schedules.timezones import check_instant, check_zone
@@ -47,15 +48,14 @@ def upcoming_times(rule: Rule, calendar: Calendar | None, now: datetime, count: 
     """Up to `count` due times after `now` that the calendar does not skip."""
     if calendar is None:
         return rules.upcoming_times(rule, now, count)
-    closures, times = Closures(calendar), list[datetime]()
-    due = rules.next_after(rule, now)
-    for _ in range(READ_AHEAD):
-        if due is None or len(times) == count:
-            break
-        if not closures.include(due):
-            times.append(due)
-        due = rules.next_after(rule, due)
-    return times
+    closures = Closures(calendar)
+    times = islice(rules.times_after(rule, now), READ_AHEAD)
+    return list(islice((due for due in times if not closures.include(due)), count))
+
+
+def next_times(schedule: Schedule, now: datetime, count: int) -> list[datetime]:
+    """The next due times of a schedule; a paused one has none."""
+    return upcoming_times(schedule.rule, schedule.calendar, now, count) if schedule.enabled else []
 
 
 def create(values: dict[str, Any], *, owner: Any, now: datetime) -> Calendar:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from scheduler.schedules import cron
 from scheduler.schedules.rules import Kind, Rule
-from scheduler.schedules.wallclock import instant_of, instants_of, offset_at, wall_time
+from scheduler.schedules.wallclock import change_between, instant_of, instants_of, offset_at, wall_time
 from scheduler.workflows.recurrence import Recurring, ScheduleConfig, wall_times
 
 HORIZON = timedelta(days=366)
@@ -100,19 +100,12 @@ def _jumps(zone: ZoneInfo, start: datetime, end: datetime) -> Iterator[_Jump]:
     while moment < end:
         later = moment + DAY
         if offset_at(moment, zone) != offset_at(later, zone):
-            jump = _jump_between(zone, moment, later)
-            if jump is not None:
-                yield jump
+            yield _jump_between(zone, moment, later)
         moment = later
 
 
 def _jump_between(zone: ZoneInfo, before: datetime, after: datetime) -> _Jump:
-    offset = offset_at(before, zone)
-    while after - before > SECOND:
-        middle = before + timedelta(seconds=(after - before) // timedelta(seconds=2))
-        if offset_at(middle, zone) == offset:
-            before = middle
-        else:
-            after = middle
-    old, new = (after + offset).replace(tzinfo=None), wall_time(after, zone)
+    change = change_between(before, after, zone)
+    old = (change + offset_at(before, zone)).replace(tzinfo=None)
+    new = wall_time(change, zone)
     return _Jump(min(old, new), max(old, new), is_gap=new > old)

@@ -4,9 +4,11 @@ Each due time is derived from the one before it, never from the current time, so
 the due times after it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from itertools import islice
 from zoneinfo import ZoneInfo
 
 from scheduler.schedules import cron
@@ -45,12 +47,15 @@ def next_after(rule: Rule, moment: datetime) -> datetime | None:
 
 def upcoming_times(rule: Rule, moment: datetime, count: int) -> list[datetime]:
     """Up to `count` due times later than `moment`."""
-    dues: list[datetime] = []
+    return list(islice(times_after(rule, moment), count))
+
+
+def times_after(rule: Rule, moment: datetime) -> Iterator[datetime]:
+    """The due times later than `moment`, soonest first."""
     due = next_after(rule, moment)
-    while due is not None and len(dues) < count:
-        dues.append(due)
+    while due is not None:
+        yield due
         due = next_after(rule, due)
-    return dues
 
 
 def due_times(

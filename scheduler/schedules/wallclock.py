@@ -37,13 +37,17 @@ def repeated_after(instant: datetime, zone: ZoneInfo) -> timedelta:
 
 def _end_of_gap(wall: datetime, zone: ZoneInfo) -> datetime:
     # In a gap fold=0 reads the offset before it and fold=1 the one after (PEP 495), so the change lies
-    # between the two readings; halving finds its exact second.
-    before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
-    after = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    offset_before = offset_at(before, zone)
+    # between the two readings.
+    before, after = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (1, 0))
+    return change_between(before, after, zone)
+
+
+def change_between(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
+    """The first second with the new offset; halving finds it."""
+    offset = offset_at(before, zone)
     while after - before > timedelta(seconds=1):
         middle = before + timedelta(seconds=(after - before) // timedelta(seconds=2))
-        if offset_at(middle, zone) == offset_before:
+        if offset_at(middle, zone) == offset:
             before = middle
         else:
             after = middle
