@@ -1,6 +1,6 @@
 """What a list of runs can be narrowed to, and the conditions that this means for jobs and for Executions."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -80,6 +80,18 @@ EXECUTION_STATES: dict[str, Q] = {
     RunState.FAILED: Q(status=ExecutionStatus.FAILED),
     RunState.CANCELLED: Q(status=ExecutionStatus.CANCELLED),
 }
+# The other filters that compare a column with a value.
+LOOKUPS = {
+    "failure_types": "failure_type__in",
+    "task_id": "task_id",
+    "role": "role",
+    "trigger": "trigger",
+    # An index finds the time by the ids, which grow with it: see parts_of. The time itself decides.
+    "since": "created_at__gte",
+    "until": "created_at__lt",
+}
+JOB_LOOKUPS = LOOKUPS | {"worker": "execution__worker", "ended_since": "completed_at__gte"}
+EXECUTION_LOOKUPS = LOOKUPS | {"worker": "worker", "ended_since": "finished_at__gte"}
 # The states of jobs that have not ended.
 _LIVE_JOBS = {
     RunState.PENDING: JOB_WAITING,
@@ -132,15 +144,9 @@ def of_jobs(
     if values.schedule or (values.trigger and values.trigger not in TRIGGERS_OF_JOBS):
         return None
     indexed = _jobs_in_states(values.states, by_office)
-    other = _common(values, JOB_STATES)
-    if values.trigger:
-        other &= Q(trigger=values.trigger)
-    if values.worker:
-        other &= Q(execution__worker=values.worker)
     if values.batch:
         indexed &= Q(batch_id=values.batch)
-    if values.ended_since:
-        other &= Q(completed_at__gte=values.ended_since)
+    other = _condition(values, JOB_STATES, JOB_LOOKUPS)
     if identity := parse_uuid(values.q):
         jobs = [
             identity,
@@ -156,15 +162,10 @@ def of_executions(values: RunFilter) -> Condition | None:
     """The condition on Executions without a job; None if none can match."""
     if values.office or values.batch or values.trigger in TRIGGERS_OF_JOBS:
         return None
-    indexed, other = _executions_in_states(values.states), _common(values, EXECUTION_STATES)
-    if values.trigger:
-        other &= Q(trigger=values.trigger)
+    indexed = _executions_in_states(values.states)
     if values.schedule:
         indexed &= of_schedule(values.schedule)
-    if values.worker:
-        other &= Q(worker=values.worker)
-    if values.ended_since:
-        other &= Q(finished_at__gte=values.ended_since)
+    other = _condition(values, EXECUTION_STATES, EXECUTION_LOOKUPS)
     if identity := parse_uuid(values.q):
         indexed &= Q(pk=identity)
     elif values.q:
@@ -204,22 +205,11 @@ def _are_live(states: Collection[str]) -> bool:
     return bool(states) and set(states).isdisjoint(ENDED)
 
 
-def _common(values: RunFilter, states: dict[str, Q]) -> Q:
-    condition = Q()
-    if values.states:
-        condition &= _any_of(states[state] for state in values.states)
-    if values.failure_types:
-        condition &= Q(failure_type__in=list(values.failure_types))
-    if values.task_id:
-        condition &= Q(task_id=values.task_id)
-    if values.role:
-        condition &= Q(role=values.role)
-    # An index finds the time by the ids, which grow with it: see parts_of. The time itself decides.
-    if values.since:
-        condition &= Q(created_at__gte=values.since)
-    if values.until:
-        condition &= Q(created_at__lt=values.until)
-    return condition
+def _condition(values: RunFilter, states: Mapping[str, Q], lookups: Mapping[str, str]) -> Q:
+    """What the filters that are set say about these states and columns."""
+    chosen = {lookup: value for name, lookup in lookups.items() if (value := getattr(values, name))}
+    of_states = _any_of(states[state] for state in values.states) if values.states else Q()
+    return of_states & Q(**chosen)
 
 
 def _text_of_jobs(text: str, offices: Collection[UUID] | None) -> Q:
