@@ -41,16 +41,6 @@ SHOWN_OF_JOB = ("job__office_id", "job__ref")
 
 
 @dataclass(frozen=True)
-class Counts:
-    """Live runs, and those that ended within the window."""
-
-    pending: int
-    running: int
-    completed: int
-    failed: int
-
-
-@dataclass(frozen=True)
 class LateRun:
     run: WorkflowRun
     late_seconds: float
@@ -62,22 +52,12 @@ def select_shown(executions: QuerySet[Execution]) -> QuerySet[Execution]:
     return executions.select_related("job").only(*SHOWN_OF_RUN, *SHOWN_OF_JOB)
 
 
-def run_counts(runs: QuerySet[WorkflowRun], now: datetime) -> Counts:
+def run_counts(runs: QuerySet[WorkflowRun], now: datetime) -> dict[str, int]:
+    """How many runs have each state; of those that ended, within the window."""
     # Each of these three has an index of its own.
     recent = Q(status=RunStatus.PENDING) | Q(status=RunStatus.RUNNING) | Q(ended_at__gte=now - WINDOW)
-    counts = dict(runs.filter(recent).order_by().values_list("status").annotate(number=Count("*")))
-    return Counts(
-        pending=counts.get(RunStatus.PENDING, 0),
-        running=counts.get(RunStatus.RUNNING, 0),
-        completed=counts.get(RunStatus.COMPLETED, 0),
-        failed=counts.get(RunStatus.FAILED, 0),
-    )
-
-
-def execution_counts() -> Counts:
-    """Executions of the whole installation."""
-    pending, running = call.rows(reports.LIVE_EXECUTIONS)[0]
-    return Counts(pending, running, *ended_executions())
+    counts = runs.filter(recent).order_by().values_list("status").annotate(number=Count("*"))
+    return dict.fromkeys(RunStatus.values, 0) | dict(counts)
 
 
 def ended_executions() -> tuple[int, int]:

@@ -17,11 +17,13 @@ from jobs.api.framework.openapi_examples import in_response
 from jobs.api_model import ApiOut, Time
 from jobs.insight.stats import office_counts
 from jobs.models import Execution, Worker
+from jobs.sql import call
 from scheduler import access, beats, monitor, queue_lengths, trends, work_counts
 from scheduler.api import examples, shapes
 from scheduler.api.schemas import ScheduledJobOut, WordsOut
 from scheduler.clock import database_now
 from scheduler.models import Minute, Schedule
+from scheduler.sql import reports
 
 Tenths = Annotated[float, AfterValidator(lambda seconds: round(seconds, 1))]
 
@@ -141,12 +143,15 @@ class MonitorView(APIView):
         )
 
 
-def _execution_counts(user: User, now: datetime) -> monitor.Counts:
+def _execution_counts(user: User, now: datetime) -> CountsOut:
     if user.is_staff:
-        return monitor.execution_counts()
+        pending, running = call.rows(reports.LIVE_EXECUTIONS)[0]
+        done, failed = monitor.ended_executions()
+        return CountsOut(pending=pending, running=running, completed=done, failed=failed)
     ids = list(offices_of(user).values_list("id", flat=True))
     counts = work_counts.of(user, access.read_origins(user), list(office_counts(ids, now).values()), now)
-    return monitor.Counts(counts["waiting"], counts["running"], counts["done"], counts["failed"])
+    running, failed = counts["running"], counts["failed"]
+    return CountsOut(pending=counts["waiting"], running=running, completed=counts["done"], failed=failed)
 
 
 def _worker(user: User, row: Worker, executions: list[Execution]) -> WorkerOut:
