@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -25,18 +24,6 @@ RANDOM_AFTER = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Place:
-    """A place in the list: an id."""
-
-    id: UUID
-
-    @cached_property
-    def number(self) -> int:
-        """The number of the newest job up to it."""
-        return number_at(self.id)
-
-
-@dataclass(frozen=True)
 class Part:
     """Rows of one table: those that may be searched, and the condition that they have to meet."""
 
@@ -49,19 +36,11 @@ class Part:
         rows: QuerySet[Any] = self.scope.alias(**searched_texts()).filter(self.condition)
         return rows
 
-    def beyond(self, place: Place, *, upward: bool) -> "Part":
-        """What is newer than this place, or older, without the place itself."""
-        return self._side(place, "gt" if upward else "lt")
-
-    def up_to(self, place: Place, *, upward: bool) -> "Part":
-        """What is older than this place, or newer, with the place itself."""
-        return self._side(place, "lte" if upward else "gte")
-
-    def _side(self, place: Place, lookup: str) -> "Part":
-        scope = self.scope.filter(**{f"id__{lookup}": place.id})
+    def side(self, identity: UUID, number: int, lookup: str) -> "Part":
+        """The rows on one side of an id; `number` is that of the newest job up to it."""
+        scope = self.scope.filter(**{f"id__{lookup}": identity})
         if self.by_number:
             newer = lookup.startswith("gt")
-            number = place.number
             scope = scope.filter(seq__gt=number - SKEW) if newer else scope.filter(seq__lte=number + SKEW)
         return replace(self, scope=scope)
 
@@ -106,13 +85,18 @@ def parts_of(user: User, values: RunFilter) -> list[Part]:
 
 
 def up_to(parts: Sequence[Part], identity: UUID, *, upward: bool) -> list[Part]:
-    place = Place(identity)
-    return [part.up_to(place, upward=upward) for part in parts]
+    """What is older than this id, or newer, with the id itself."""
+    return _sides(parts, identity, "lte" if upward else "gte")
 
 
 def beyond(parts: Sequence[Part], identity: UUID, *, upward: bool) -> list[Part]:
-    place = Place(identity)
-    return [part.beyond(place, upward=upward) for part in parts]
+    """What is newer than this id, or older, without the id itself."""
+    return _sides(parts, identity, "gt" if upward else "lt")
+
+
+def _sides(parts: Sequence[Part], identity: UUID, lookup: str) -> list[Part]:
+    number = number_at(identity) if any(part.by_number for part in parts) else 0
+    return [part.side(identity, number, lookup) for part in parts]
 
 
 def bound(parts: Sequence[Part], searched: int, *, upward: bool) -> UUID | None:
