@@ -38,6 +38,7 @@ def _moment(value: object) -> datetime:
 Moment = Annotated[
     datetime, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
+# A null of the API, also as the default, is an empty text in the row.
 NONE_IS_EMPTY = AfterValidator(lambda value: value or "")
 
 
@@ -45,7 +46,9 @@ NONE_IS_EMPTY = AfterValidator(lambda value: value or "")
 class RuleIn(ApiIn):
     kind: Annotated[str, OneOf(KINDS)] = Field(description="Each kind takes its own field below.")
     cron: Annotated[Annotated[str, Field(max_length=1000)] | None, NONE_IS_EMPTY] = Field(
-        None, description="For the kind cron: five fields, like `0 9 * * 1-5`, or six with the second first."
+        None,
+        validate_default=True,
+        description="For the kind cron: five fields, like `0 9 * * 1-5`, or six with the second first.",
     )
     every_seconds: Annotated[int, Field(ge=1, le=MAX_INTERVAL_SECONDS), WHOLE] | None = Field(
         None, description="For the kind interval."
@@ -82,14 +85,14 @@ class ScheduleIn(RuleIn):
     )
     max_retries: Retries = 3
     retry_backoff: Annotated[Annotated[str, OneOf(Backoff.choices)] | None, NONE_IS_EMPTY] = Field(
-        None, description="How the delay grows; null: exponential."
+        None, validate_default=True, description="How the delay grows; null: exponential."
     )
     retry_base_delay: Delay | None = Field(
         None, description="The first delay, in milliseconds; default: the Task's."
     )
     timeout_ms: Timeout | None = Field(None, description="Time limit of an attempt; default: the Task's.")
     on_lost: Annotated[Annotated[str, OneOf(OnLost.choices)] | None, NONE_IS_EMPTY] = Field(
-        None, description="What happens if the worker dies; default: as the Task says."
+        None, validate_default=True, description="What happens if the worker dies; default: as the Task says."
     )
     notify_after_failures: Annotated[int, Field(ge=1, le=MAX_NOTIFY_AFTER), WHOLE] | None = Field(
         None, description="Notify when so many runs in a row have failed for good; null: never."

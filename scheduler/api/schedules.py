@@ -102,11 +102,7 @@ class OneScheduleView(ScheduleView):
     )
     def put(self, request: Request, schedule_id: UUID) -> Response:
         """Replace a schedule. Fields that the request does not name get their defaults."""
-        empty = {"cron": "", "every_seconds": None, "at": None, "starts_at": None, "ends_at": None}
-        empty |= {"retry_backoff": "", "retry_base_delay": None, "timeout_ms": None, "on_lost": ""}
-        empty |= {"calendar": None, "notify_office": None}
-        empty |= {"notify_after_failures": None, "notify_after_missed": None}
-        return self._change(empty | read(ScheduleIn, request.data).values())
+        return self._change(read(ScheduleIn, request.data).model_dump())
 
     @extend_schema(operation_id="delete_schedule", responses={204: None})
     def delete(self, request: Request, schedule_id: UUID) -> Response:
