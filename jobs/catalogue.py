@@ -77,6 +77,15 @@ def find(task_id: str) -> KnownTask:
     return entry.task if entry is not None else own or _find_before_any_worker(task_id)
 
 
+def find_public(task_id: str) -> KnownTask | None:
+    """The Task of that name, if clients may start it."""
+    try:
+        task = find(task_id)
+    except UnknownTask:
+        return None
+    return task if task.public else None
+
+
 def _find_before_any_worker(task_id: str) -> KnownTask:
     """Until the first worker has registered it: in DURE_WORKER_MODULES, where this process has them too."""
     try:

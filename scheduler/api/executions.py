@@ -29,7 +29,6 @@ from jobs.api.views import OPERATOR, accepted_response
 from jobs.api_model import ApiIn, ApiOut, Object
 from jobs.errors import Conflict
 from jobs.keyset import NewestOfParts
-from jobs.known_tasks import UnknownTask
 from jobs.models import Execution
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
@@ -62,11 +61,7 @@ class RunTaskView(APIView):
     @idempotent
     def post(self, request: Request, task_id: str) -> Response:
         """Run a Task now. 409 while another run of it, manual or by a schedule of yours, has not ended."""
-        try:
-            public = catalogue.find(task_id).public
-        except UnknownTask:
-            public = False
-        if not public:
+        if catalogue.find_public(task_id) is None:
             raise Http404
         args = read(RunIn, request.data).args
         execution = run_task(task_id, args, owner_id=user_of(request).pk)

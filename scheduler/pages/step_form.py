@@ -15,7 +15,6 @@ from django.utils.translation import gettext_lazy
 from jobs import catalogue
 from jobs.errors import InvalidValue
 from jobs.field_types import LONGEST_TEXT
-from jobs.known_tasks import KnownTask, UnknownTask
 from jobs.pages.edit_form import EditForm
 from jobs.references import INPUT, PATH, RESULT, MalformedReference, Reference, read_reference
 from jobs.schemas import JobIn
@@ -52,7 +51,7 @@ class StepForm(EditForm):
 
     def __init__(self, steps: Steps, place: int, *, as_json: bool = False, data: Any = None) -> None:
         self.steps, self.place, self.step = steps, place, steps[place]
-        self.task = _task_of(self.step)
+        self.task = catalogue.find_public(str(self.step.get("task_id") or ""))
         schema = self.task.schema if self.task else {}
         self.properties, self.definitions = schema.get("properties", {}), schema.get("$defs", {})
         args = self.step.get("args")
@@ -236,14 +235,6 @@ class StepForm(EditForm):
 def _other_fields() -> dict[str, Any]:
     properties = JobIn.model_json_schema()["properties"]
     return {name: schema for name, schema in properties.items() if name not in MAIN}
-
-
-def _task_of(step: dict[str, Any]) -> KnownTask | None:
-    try:
-        task = catalogue.find(str(step.get("task_id") or ""))
-    except UnknownTask:
-        return None
-    return task if task.public else None
 
 
 def _reference(value: Any) -> Reference | None:

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from jobs import catalogue
-from jobs.known_tasks import KnownTask, UnknownTask
+from jobs.known_tasks import KnownTask
 
 BOUNDS = {
     "minimum": "≥ {}",
@@ -53,11 +53,8 @@ def public_tasks() -> list[KnownTask]:
 
 
 def help_for(task_id: str) -> Help | None:
-    try:
-        task = catalogue.find(task_id)
-    except UnknownTask:
-        return None
-    if not task.public:
+    task = catalogue.find_public(task_id)
+    if task is None:
         return None
     schema = task.schema
     required = set(schema.get("required", ()))
