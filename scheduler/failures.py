@@ -34,6 +34,7 @@ class Failure(NamedTuple):
     failure_type: str
     task_id: str
     finished_at: datetime
+    # Its beginning.
     error: str
     job_status: str | None
     job_execution: UUID | None
@@ -58,11 +59,6 @@ class FailureGroup:
     unhandled: int = 0
     tasks: set[str] = field(default_factory=set)
     last: Execution | None = None
-
-    @property
-    def example(self) -> str:
-        """The beginning of the last error."""
-        return self.newest.error
 
     @property
     def search_text(self) -> str:

@@ -1,6 +1,5 @@
 """Throughput, waits, durations and queue length over a time, in equal steps."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -55,7 +54,3 @@ def steps(user: User, span: str, now: datetime, role: str | None = None) -> list
 def _floor(moment: datetime, step: timedelta) -> datetime:
     epoch = datetime.fromtimestamp(0, UTC)
     return moment - (moment - epoch) % step
-
-
-def total(steps: Sequence[Step]) -> tuple[int, int]:
-    return sum(step.done for step in steps), sum(step.failed for step in steps)

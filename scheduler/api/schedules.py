@@ -1,6 +1,5 @@
 """Schedules: create, change, pause, resume, delete, and preview their next times."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +23,7 @@ from scheduler.api.schedule_fields import MAX_TIMES, PreviewIn, ScheduleIn
 from scheduler.api.schemas import KINDS, NextTimesOut, OccurrenceOut, ScheduleOut
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
-from scheduler.schedules import calendars, clock_changes, rules
+from scheduler.schedules import calendars, rules
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules.validation import check_rule
 from scheduler.states import OccurrenceOutcome
@@ -148,7 +147,7 @@ class NextTimesView(ScheduleView):
         count = COUNT.of(request)
         schedule, now = self.schedule(), database_now()
         times = calendars.next_times(schedule, now, count)
-        return Response(_next_times_json(schedule.rule, times, now))
+        return Response(shapes.next_times_json(schedule.rule, times, now))
 
 
 @extend_schema(tags=["schedules"])
@@ -164,7 +163,7 @@ class PreviewView(APIView):
         preview = read(PreviewIn, request.data)
         now = database_now()
         rule = check_rule(preview.values(), now)
-        return Response(_next_times_json(rule, rules.upcoming_times(rule, now, preview.count), now))
+        return Response(shapes.next_times_json(rule, rules.upcoming_times(rule, now, preview.count), now))
 
 
 class OccurrenceFilter(filters.FilterSet):  # type: ignore[misc]
@@ -185,7 +184,3 @@ class OccurrencesView(ScheduleView, GenericAPIView[Occurrence]):
         occurrences = Occurrence.objects.filter(schedule=self.schedule()).order_by("-due_at")
         page = self.paginate_queryset(self.filter_queryset(occurrences))
         return self.get_paginated_response([shapes.occurrence_json(row) for row in page or ()])
-
-
-def _next_times_json(rule: rules.Rule, times: list[datetime], now: datetime) -> dict[str, Any]:
-    return shapes.next_times_json(rule, times, clock_changes.of_rule(rule, now))

@@ -29,13 +29,8 @@ class ResumedSchedulesOut(ApiOut):
 OF_TASK = in_request("of a Task", {"task_id": "demo.sum"})
 
 
-class TaskSchedulesView(APIView):
-    def task_id(self, request: Request) -> str:
-        return read(TaskIn, request.data).task_id
-
-
 @extend_schema(tags=["schedules"])
-class PauseSchedulesView(TaskSchedulesView):
+class PauseSchedulesView(APIView):
     @extend_schema(
         operation_id="pause_schedules",
         request=TaskIn,
@@ -44,12 +39,12 @@ class PauseSchedulesView(TaskSchedulesView):
     )
     def post(self, request: Request) -> Response:
         """Pause all your schedules of a Task."""
-        task_id = self.task_id(request)
+        task_id = read(TaskIn, request.data).task_id
         return Response({"paused": schedules.pause_all(task_id, owner=user_of(request), now=database_now())})
 
 
 @extend_schema(tags=["schedules"])
-class ResumeSchedulesView(TaskSchedulesView):
+class ResumeSchedulesView(APIView):
     @extend_schema(
         operation_id="resume_schedules",
         request=TaskIn,
@@ -58,6 +53,6 @@ class ResumeSchedulesView(TaskSchedulesView):
     )
     def post(self, request: Request) -> Response:
         """Resume all your schedules of a Task. Their rules count from now on."""
-        task_id = self.task_id(request)
+        task_id = read(TaskIn, request.data).task_id
         count = schedules.resume_all(task_id, owner=user_of(request), now=database_now())
         return Response({"resumed": count})

@@ -12,8 +12,7 @@ from jobs.states import ExecutionStatus, Trigger
 from scheduler.api import schemas
 from scheduler.display import occurrence_reason_in_english
 from scheduler.models import Calendar, Occurrence, Schedule, Workflow
-from scheduler.schedules import words
-from scheduler.schedules.clock_changes import ClockChange
+from scheduler.schedules import clock_changes, words
 from scheduler.schedules.history import schedules_of_executions
 from scheduler.schedules.rules import Rule
 from scheduler.states import RunStatus
@@ -38,18 +37,16 @@ def rule_words(rule: Rule) -> JSON:
     return {language: words.rule_in_words(rule, language) for language in LANGUAGES}
 
 
-def next_times_json(rule: Rule, times: list[datetime], changes: Sequence[ClockChange]) -> JSON:
-    clock_changes = [
+def next_times_json(rule: Rule, times: list[datetime], now: datetime) -> JSON:
+    changes = [
         {
             "change": change.change.value,
             "local_time": change.clock.isoformat(" ", "minutes"),
             "runs_at": change.runs_at,
         }
-        for change in changes
+        for change in clock_changes.of_rule(rule, now)
     ]
-    return schemas.NextTimesOut.write(
-        {"next": times, "clock_changes": clock_changes, "words": rule_words(rule)}
-    )
+    return schemas.NextTimesOut.write({"next": times, "clock_changes": changes, "words": rule_words(rule)})
 
 
 def occurrence_json(occurrence: Occurrence) -> JSON:

@@ -56,7 +56,6 @@ def charts(request: HttpRequest) -> HttpResponse:
     span = span if span in trends.RANGES else DEFAULT_RANGE
     role = request.GET.get("role", "").replace("\x00", "") or None
     steps = trends.steps(current_user(request), span, timezone.now(), role)
-    done, failed = trends.total(steps)
     context = {
         "span": span,
         "role": role,
@@ -64,8 +63,8 @@ def charts(request: HttpRequest) -> HttpResponse:
         "steps": steps,
         "bars": bars(steps, role),
         "highest": max((step.done + step.failed for step in steps), default=0),
-        "done": done,
-        "failed": failed,
+        "done": sum(step.done for step in steps),
+        "failed": sum(step.failed for step in steps),
         "charts": [chart for chart in line_charts(steps) if any(line.path for line in chart.lines)],
     }
     return render(request, "scheduler/charts.html", context)

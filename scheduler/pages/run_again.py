@@ -20,6 +20,7 @@ from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
 from scheduler.access import executions_of, own_executions
+from scheduler.manual_runs import run_task
 from scheduler.pages.forms import JSONTextField, json_text
 from scheduler.pages.task_arguments import help_for
 from scheduler.runs import again
@@ -74,7 +75,7 @@ def _start(original: Job | Execution, args: dict[str, Any], user: User) -> str:
     """Start the copy, and return the address of its page."""
     if isinstance(original, Job):
         return reverse("pages:job", args=[original.office_id, again.submit_copy(original, args)])
-    return reverse("scheduler:execution", args=[again.run_copy(original, args, user)])
+    return reverse("scheduler:execution", args=[run_task(original.task_id, args, owner_id=user.pk)])
 
 
 def _page_of(original: Job | Execution) -> str:

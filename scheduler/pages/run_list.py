@@ -101,7 +101,7 @@ def act(request: HttpRequest) -> HttpResponse:
     selection = (
         bulk.select_matching(user, replace(values, newest=newest), verb)
         if values
-        else bulk.select_by_id(user, ids)
+        else bulk.select(user, ids, ids)
     )
     context = {
         "section": "runs",

@@ -7,7 +7,7 @@ from uuid import UUID
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -42,6 +42,7 @@ from scheduler.workflows import recurrence
 
 RUNS = 20
 OFFICES_LIMIT = 200
+FILTERS = {"status": "status", "office": "office", "name": "name__icontains"}
 NEWEST_FIRST = ("-scheduled_time", "-id")
 PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING), to_attr="pending")
 
@@ -62,7 +63,7 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
     """The page, or with another template the part of it that is refreshed."""
     user, form, place = current_user(request), WorkflowFilterForm(request.GET), Place.read(request.GET)
     visible = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
-    matching = filter_workflows(visible, form.cleaned_data) if form.is_valid() else visible.none()
+    matching = narrow(visible, form.cleaned_data, FILTERS) if form.is_valid() else visible.none()
     page = page_of(
         place.exclude_newer(matching),
         order=ORDER,
@@ -95,10 +96,6 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
         **place.context(at, query, place.count_new(matching)),
     }
     return render(request, f"scheduler/{template}", context)
-
-
-def filter_workflows(workflows: QuerySet[Workflow], values: dict[str, Any]) -> QuerySet[Workflow]:
-    return narrow(workflows, values, {"status": "status", "office": "office", "name": "name__icontains"})
 
 
 def can_operate(user: User, role: str | None) -> bool:

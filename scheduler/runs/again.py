@@ -1,14 +1,11 @@
-"""Runs a job or a run without a job once more, with the same or with other arguments."""
+"""What may be run once more by itself, and a copy of a job with other arguments."""
 
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.models import User
-
 from jobs import lifecycle, submission
-from jobs.models import Execution, Job
+from jobs.models import Job
 from jobs.states import Trigger
-from scheduler.manual_runs import run_task
 
 # What starts a run that may be repeated by itself. A step belongs to its queue, a video to its export.
 REPEATABLE = (Trigger.SCHEDULE, Trigger.MANUAL)
@@ -31,8 +28,3 @@ def submit_copy(job: Job, args: dict[str, Any]) -> UUID:
         copy["ref"] = job.ref
     (identity,) = lifecycle.submit(submission.read(job.office, copy))
     return identity
-
-
-def run_copy(run: Execution, args: dict[str, Any], user: User) -> UUID:
-    """Run the Task by hand with these arguments. Raises Conflict while it runs for the user."""
-    return run_task(run.task_id, args, owner_id=user.pk)

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -41,11 +41,6 @@ class Selection:
     searched_since: datetime | None = None
 
 
-def select_by_id(user: User, ids: Iterable[UUID]) -> Selection:
-    selected_ids = list(ids)
-    return _select(user, selected_ids, selected_ids)
-
-
 def select_matching(user: User, values: RunFilter, verb: str) -> Selection:
     """All runs that match and that the verb may fit, and the newest of the others, which it skips."""
     until = time.monotonic() + SEARCH_SECONDS
@@ -60,10 +55,10 @@ def select_matching(user: User, values: RunFilter, verb: str) -> Selection:
     jobs = [*chain(*(matches.jobs for matches in fitting + skipped))]
     executions = [*chain(*(matches.executions for matches in fitting + skipped))]
     bounds = [time_of(matches.bound) for matches in fitting if matches.bound]
-    return replace(_select(user, jobs, executions), searched_since=max(bounds, default=None))
+    return replace(select(user, jobs, executions), searched_since=max(bounds, default=None))
 
 
-def _select(user: User, jobs: Sequence[UUID], executions: Sequence[UUID]) -> Selection:
+def select(user: User, jobs: Sequence[UUID], executions: Sequence[UUID]) -> Selection:
     return Selection(
         Job.objects.filter(pk__in=jobs, office__in=operated_offices(user)),
         own_executions(user).filter(pk__in=executions, job__isnull=True),

@@ -6,7 +6,6 @@ Clients choose from the registered operations; nothing is ever imported by a nam
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 
@@ -33,9 +32,6 @@ class Operation(KnownOperation):
     """An operation that this process can run."""
 
     definition: step_operations.Operation
-
-    def call(self, step: Any, arguments: object) -> Any:
-        return self.definition.call(step, arguments)
 
 
 @functools.cache

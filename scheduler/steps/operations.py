@@ -95,4 +95,4 @@ def run_operation(
     key = f"{queue_id}-{position.run}-{job_id}"
     step = WorkerStepRun(ctx, answer["context"], key, direction)
     with keep_context(step, report.keep, settings.DURE_MAX_CONTEXT_BYTES):
-        return registered.call(step, answer["arguments"])
+        return registered.definition.call(step, answer["arguments"])
