@@ -22,14 +22,12 @@ from scheduler.models import Schedule
 from scheduler.schedules import lifecycle as schedules
 
 
-def redirect_back(request: HttpRequest, default: str) -> HttpResponse:
-    """Redirect to the page on which the user pressed the button, if it is on this server."""
+def redirect_back(request: HttpRequest, page: str, row_id: UUID) -> HttpResponse:
+    """Redirect to the page on which the user pressed the button, if it is on this server; else to `page`."""
     path = request.POST.get("back", "")
-    return redirect(path if url_has_allowed_host_and_scheme(path, allowed_hosts=None) else default)
-
-
-def _url(schedule: Schedule) -> str:
-    return reverse("scheduler:schedule", args=[schedule.id])
+    if url_has_allowed_host_and_scheme(path, allowed_hosts=None):
+        return redirect(path)
+    return redirect(page, row_id)
 
 
 @require_POST
@@ -48,7 +46,7 @@ def run(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     else:
         messages.success(request, _("Run started."))
         return redirect("scheduler:execution", execution)
-    return redirect_back(request, _url(schedule))
+    return redirect_back(request, "scheduler:schedule", schedule.id)
 
 
 def _running_text(request: HttpRequest, schedule: Schedule, execution: str) -> str:
@@ -65,7 +63,7 @@ def pause(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     schedule = schedule_for(current_user(request), schedule_id, acts=True)
     schedules.pause(schedule.id, now=database_now())
     messages.success(request, _("Schedule paused. Runs due while it is paused are not backfilled."))
-    return redirect_back(request, _url(schedule))
+    return redirect_back(request, "scheduler:schedule", schedule.id)
 
 
 @require_POST
@@ -76,7 +74,7 @@ def resume(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
         messages.warning(request, _("Schedule enabled, but it has ended: there are no upcoming runs."))
     else:
         messages.success(request, _("Schedule resumed."))
-    return redirect_back(request, _url(schedule))
+    return redirect_back(request, "scheduler:schedule", schedule.id)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

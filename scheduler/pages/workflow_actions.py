@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
@@ -31,10 +30,6 @@ def _workflow_for_operator(request: HttpRequest, workflow_id: UUID) -> Workflow:
     return workflow_for(current_user(request), workflow_id, MemberRole.OPERATOR)
 
 
-def _url(workflow: Workflow) -> str:
-    return reverse("scheduler:workflow", args=[workflow.id])
-
-
 @require_POST
 @login_required
 def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
@@ -43,13 +38,13 @@ def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
         started = runs.run_now(workflow.id, user_id=user.pk, now=database_now())
     except Refused as refused:
         messages.warning(request, str(refused.text))
-        return redirect_back(request, _url(workflow))
+        return redirect_back(request, "scheduler:workflow", workflow.id)
     if started.status == RunStatus.FAILED:
         messages.error(request, run_error(started))
     elif started.batch_id is not None:
         messages.success(request, _("Workflow started."))
         return redirect("pages:batch", workflow.office_id, started.batch_id)
-    return redirect_back(request, _url(workflow))
+    return redirect_back(request, "scheduler:workflow", workflow.id)
 
 
 STATUS_TEXTS = {
@@ -69,7 +64,7 @@ def set_status(request: HttpRequest, workflow_id: UUID, status: WorkflowStatus) 
         messages.error(request, " ".join(texts) or str(refused.text))
     else:
         messages.success(request, str(STATUS_TEXTS[status]))
-    return redirect_back(request, _url(workflow))
+    return redirect_back(request, "scheduler:workflow", workflow.id)
 
 
 RUN_VERBS: dict[str, tuple[Callable[..., object], Text]] = {
@@ -91,7 +86,7 @@ def change_run(request: HttpRequest, workflow_id: UUID, run_id: UUID, verb: str)
         messages.warning(request, str(refused.text))
     else:
         messages.success(request, str(message))
-    return redirect_back(request, _url(workflow))
+    return redirect_back(request, "scheduler:workflow", workflow.id)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
