@@ -53,7 +53,6 @@ class CalendarIn(ApiIn):
     )
 
 
-@extend_schema(tags=["schedules"])
 class CalendarsView(GenericAPIView[Calendar]):
     queryset = Calendar.objects.none()
 
@@ -78,7 +77,6 @@ class CalendarsView(GenericAPIView[Calendar]):
         return Response(shapes.calendar_json(calendar), status=201, headers={"Location": location})
 
 
-@extend_schema(tags=["schedules"])
 class OneCalendarView(APIView):
     def calendar(self, *, acts: bool = False) -> Calendar:
         return calendar_for(user_of(self.request), self.kwargs["calendar_id"], acts=acts)

@@ -46,7 +46,6 @@ class StartedExecutionOut(ApiOut):
     execution_id: UUID
 
 
-@extend_schema(tags=["tasks"])
 class RunTaskView(APIView):
     @extend_schema(
         operation_id="run_task",
@@ -97,7 +96,6 @@ class ExecutionPagination(RoughPagination):
         return sum(super(ExecutionPagination, self).count_of(part) for part in queryset.parts)
 
 
-@extend_schema(tags=["executions"])
 class ExecutionsView(GenericAPIView[Execution]):
     pagination_class = ExecutionPagination
     filterset_class = ExecutionFilter
@@ -117,7 +115,6 @@ class ExecutionView(APIView):
         return get_object_or_404(executions_of(user_of(self.request)), pk=self.kwargs["execution_id"])
 
 
-@extend_schema(tags=["executions"])
 class OneExecutionView(ExecutionView):
     @extend_schema(operation_id="show_execution", responses=ExecutionOut)
     def get(self, request: Request, execution_id: UUID) -> Response:
@@ -125,7 +122,6 @@ class OneExecutionView(ExecutionView):
         return Response(shapes.execution_json(self.execution()))
 
 
-@extend_schema(tags=["executions"])
 class CancelExecutionView(ExecutionView):
     @extend_schema(
         operation_id="cancel_execution",

@@ -113,7 +113,6 @@ class MonitorOut(ApiOut):
     )
 
 
-@extend_schema(tags=["monitor"])
 class MonitorView(APIView):
     @extend_schema(operation_id="monitor", responses=MonitorOut)
     def get(self, request: Request) -> Response:

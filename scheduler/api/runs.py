@@ -57,7 +57,6 @@ class RunFilter(filters.FilterSet):  # type: ignore[misc]
     status = filters.ChoiceFilter(choices=RunStatus.choices, help_text="Only those in this state.")
 
 
-@extend_schema(tags=["workflows"])
 class RunsView(GenericAPIView[WorkflowRun]):
     filterset_class = RunFilter
     queryset = WorkflowRun.objects.none()
@@ -77,7 +76,6 @@ class RunView(APIView):
         return get_object_or_404(WorkflowRun, workflow=workflow, pk=self.kwargs["run_id"])
 
 
-@extend_schema(tags=["workflows"])
 class OneRunView(RunView):
     @extend_schema(operation_id="show_run", responses=WorkflowRunOut)
     def get(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
@@ -85,7 +83,6 @@ class OneRunView(RunView):
         return Response(WorkflowRunOut.write(self.run(MemberRole.VIEWER)))
 
 
-@extend_schema(tags=["workflows"])
 class ResumeRunView(RunView):
     @extend_schema(
         operation_id="resume_run",
@@ -100,7 +97,6 @@ class ResumeRunView(RunView):
         return accepted_response(WorkflowRunOut.write(resumed), _run_url(request, resumed))
 
 
-@extend_schema(tags=["workflows"])
 class CancelRunView(RunView):
     @extend_schema(
         operation_id="cancel_run",
@@ -115,7 +111,6 @@ class CancelRunView(RunView):
         return accepted_response(WorkflowRunOut.write(cancelled), _run_url(request, cancelled))
 
 
-@extend_schema(tags=["workflows"])
 class ExecuteView(APIView):
     @extend_schema(
         operation_id="execute_workflow",

@@ -47,7 +47,6 @@ class ScheduleView(APIView):
         return schedule_for(user_of(self.request), self.kwargs["schedule_id"], acts=acts)
 
 
-@extend_schema(tags=["schedules"])
 class SchedulesView(GenericAPIView[Schedule]):
     filterset_class = ScheduleFilter
     queryset = Schedule.objects.none()
@@ -76,7 +75,6 @@ class SchedulesView(GenericAPIView[Schedule]):
         return Response(shapes.schedule_json(schedule), status=201, headers={"Location": location})
 
 
-@extend_schema(tags=["schedules"])
 class OneScheduleView(ScheduleView):
     @extend_schema(operation_id="show_schedule", responses=ScheduleOut)
     def get(self, request: Request, schedule_id: UUID) -> Response:
@@ -114,7 +112,7 @@ class OneScheduleView(ScheduleView):
         return Response(shapes.schedule_json(changed))
 
 
-@extend_schema(tags=["schedules"], request=None, responses=ScheduleOut)
+@extend_schema(request=None, responses=ScheduleOut)
 class PauseScheduleView(ScheduleView):
     @extend_schema(operation_id="pause_schedule", examples=[in_response("paused", examples.PAUSED_SCHEDULE)])
     def post(self, request: Request, schedule_id: UUID) -> Response:
@@ -124,7 +122,7 @@ class PauseScheduleView(ScheduleView):
         )
 
 
-@extend_schema(tags=["schedules"], request=None, responses=ScheduleOut)
+@extend_schema(request=None, responses=ScheduleOut)
 class ResumeScheduleView(ScheduleView):
     @extend_schema(operation_id="resume_schedule")
     def post(self, request: Request, schedule_id: UUID) -> Response:
@@ -134,7 +132,6 @@ class ResumeScheduleView(ScheduleView):
         )
 
 
-@extend_schema(tags=["schedules"])
 class NextTimesView(ScheduleView):
     @extend_schema(
         operation_id="next_times",
@@ -150,7 +147,6 @@ class NextTimesView(ScheduleView):
         return Response(shapes.next_times_json(schedule.rule, times, now))
 
 
-@extend_schema(tags=["schedules"])
 class PreviewView(APIView):
     @extend_schema(
         operation_id="preview_schedule",
@@ -172,7 +168,6 @@ class OccurrenceFilter(filters.FilterSet):  # type: ignore[misc]
     )
 
 
-@extend_schema(tags=["schedules"])
 class OccurrencesView(ScheduleView, GenericAPIView[Occurrence]):
     pagination_class = RoughPagination
     filterset_class = OccurrenceFilter

@@ -29,7 +29,6 @@ class ResumedSchedulesOut(ApiOut):
 OF_TASK = in_request("of a Task", {"task_id": "demo.sum"})
 
 
-@extend_schema(tags=["schedules"])
 class PauseSchedulesView(APIView):
     @extend_schema(
         operation_id="pause_schedules",
@@ -43,7 +42,6 @@ class PauseSchedulesView(APIView):
         return Response({"paused": schedules.pause_all(task_id, owner=user_of(request), now=database_now())})
 
 
-@extend_schema(tags=["schedules"])
 class ResumeSchedulesView(APIView):
     @extend_schema(
         operation_id="resume_schedules",

@@ -72,7 +72,6 @@ class RegisteredOut(ApiOut):
     removed: int
 
 
-@extend_schema(tags=["monitor"])
 class CronView(TriggerView):
     @extend_schema(
         operation_id="register_runs",
@@ -89,7 +88,6 @@ class CronView(TriggerView):
 STARTED = ("one was due", {"executed": [examples.RUN_STARTED]})
 
 
-@extend_schema(tags=["monitor"])
 class ExecuteDueView(TriggerView):
     @extend_schema(
         operation_id="execute_due_now",

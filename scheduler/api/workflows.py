@@ -65,7 +65,6 @@ class WorkflowFilter(filters.FilterSet):  # type: ignore[misc]
     name = filters.CharFilter(lookup_expr="icontains", help_text="Only those with this in their name.")
 
 
-@extend_schema(tags=["workflows"])
 class WorkflowsView(GenericAPIView[Workflow]):
     filterset_class = WorkflowFilter
     queryset = Workflow.objects.none()
@@ -94,7 +93,6 @@ class WorkflowsView(GenericAPIView[Workflow]):
         return _workflow_response(workflow.id, 201, Location=location)
 
 
-@extend_schema(tags=["workflows"])
 class OneWorkflowView(APIView):
     @extend_schema(operation_id="show_workflow", responses=WorkflowOut)
     def get(self, request: Request, workflow_id: UUID) -> Response:

@@ -15,6 +15,15 @@ from jobs.api.framework.idempotency import HEADER, LONGEST_KEY, REPLAYED
 from jobs.api.framework.reading import partial_of
 from jobs.api_model import ApiIn
 
+# The tags of paths that do not begin with theirs.
+TAGS = {
+    "calendars": "schedules",
+    "libraries": "step queues",
+    "queues": "step queues",
+    "scheduler": "monitor",
+    "steps": "step queues",
+    "workflow": "workflows",
+}
 _FIRST_SENTENCE = re.compile(r"(.+?)\.(?:\s+|$)(.*)", re.DOTALL)
 
 
@@ -43,9 +52,16 @@ class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
 
 
 class Schema(AutoSchema):
-    """Takes an operation's summary from the first sentence of its docstring, unless it is set."""
+    """Takes an operation's summary from the first sentence of its docstring, unless it is set.
+
+    Its tag is the first part of its path, or as TAGS says.
+    """
 
     _answers_list = False
+
+    def get_tags(self) -> list[str]:
+        tags: list[str] = super().get_tags()
+        return [TAGS.get(tag, tag) for tag in tags]
 
     def get_summary(self) -> str | None:
         match = _FIRST_SENTENCE.match(self._doc())

@@ -21,7 +21,6 @@ from scheduler.steps.api.steps import StepIn
 from scheduler.steps.models import Step
 
 
-@extend_schema(tags=["step queues"])
 class JobsView(GenericAPIView[Step]):
     queryset = Step.objects.none()
 
@@ -50,7 +49,6 @@ class JobsView(GenericAPIView[Step]):
         return Response(schemas.step_json(step), status=201, headers={"Location": location})
 
 
-@extend_schema(tags=["step queues"])
 class OneJobView(APIView):
     @extend_schema(operation_id="show_unlinked_step", responses=schemas.StepOut)
     def get(self, request: Request, job_id: UUID) -> Response:

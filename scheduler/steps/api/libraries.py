@@ -15,7 +15,6 @@ from scheduler.steps import libraries
 from scheduler.steps.api import schemas
 
 
-@extend_schema(tags=["step queues"])
 class LibrariesView(GenericAPIView[Any]):
     pagination_class = TaskPagination
     filter_backends = ()
@@ -29,7 +28,6 @@ class LibrariesView(GenericAPIView[Any]):
         return self.get_paginated_response([schemas.library_json(name) for name in page])
 
 
-@extend_schema(tags=["step queues"])
 class OneLibraryView(APIView):
     @extend_schema(operation_id="show_library", responses=schemas.OperationLibraryOut)
     def get(self, request: Request, name: str) -> Response:

@@ -53,7 +53,6 @@ class QueueFilter(filters.FilterSet):  # type: ignore[misc]
     name = filters.CharFilter(lookup_expr="icontains", help_text="Only queues whose name contains this.")
 
 
-@extend_schema(tags=["step queues"])
 class QueuesView(GenericAPIView[StepQueue]):
     filterset_class = QueueFilter
     queryset = StepQueue.objects.none()
@@ -87,7 +86,6 @@ class QueuesView(GenericAPIView[StepQueue]):
         )
 
 
-@extend_schema(tags=["step queues"])
 class OneQueueView(QueueView):
     @extend_schema(operation_id="show_queue", responses=schemas.StepQueueOut)
     def get(self, request: Request, queue_id: int) -> Response:
@@ -101,7 +99,6 @@ class OneQueueView(QueueView):
         return Response(status=204)
 
 
-@extend_schema(tags=["step queues"])
 class CopyView(QueueView):
     @extend_schema(
         operation_id="copy_queue",
@@ -122,7 +119,6 @@ class CopyView(QueueView):
         return _created_response(request, queue)
 
 
-@extend_schema(tags=["step queues"])
 class CheckView(QueueView):
     @extend_schema(
         operation_id="check_queue",

@@ -26,7 +26,6 @@ AFTER = WholeNumber("after", "Only events with a greater id than this.", default
 LIMIT = WholeNumber("limit", "The largest number of events to return.", default=100, low=1, high=1_000)
 
 
-@extend_schema(tags=["step queues"])
 class RunView(QueueView):
     @extend_schema(
         operation_id="run_queue",
@@ -72,7 +71,6 @@ class RunView(QueueView):
         return self.accepted_response(queue_id)
 
 
-@extend_schema(tags=["step queues"])
 class ResumeView(QueueView):
     @extend_schema(
         operation_id="resume_queue",
@@ -87,7 +85,6 @@ class ResumeView(QueueView):
         return self.accepted_response(queue_id)
 
 
-@extend_schema(tags=["step queues"])
 class CancelView(QueueView):
     @extend_schema(
         operation_id="cancel_queue",
@@ -102,7 +99,6 @@ class CancelView(QueueView):
         return self.accepted_response(queue_id)
 
 
-@extend_schema(tags=["step queues"])
 class EventsView(QueueView):
     @extend_schema(
         operation_id="list_queue_events",

@@ -69,7 +69,6 @@ class EnqueuedJobIn(ApiIn):
     job_id: Uuid = Field(description="A job of `POST /api/steps` that is in no queue yet.")
 
 
-@extend_schema(tags=["step queues"])
 class StepsView(QueueView, GenericAPIView[Step]):
     queryset = Step.objects.none()
 
@@ -107,7 +106,6 @@ class StepsView(QueueView, GenericAPIView[Step]):
         return Response(schemas.step_json(step), status=201, headers={"Location": location})
 
 
-@extend_schema(tags=["step queues"])
 class OneStepView(QueueView):
     @extend_schema(operation_id="show_step", responses=schemas.StepOut)
     def get(self, request: Request, queue_id: int, job_id: UUID) -> Response:
@@ -137,7 +135,6 @@ class OneStepView(QueueView):
         return Response(status=204)
 
 
-@extend_schema(tags=["step queues"])
 class RerunView(QueueView):
     @extend_schema(
         operation_id="rerun_backward",
