@@ -125,7 +125,6 @@ class OneExecutionView(ExecutionView):
 class CancelExecutionView(ExecutionView):
     @extend_schema(
         operation_id="cancel_execution",
-        request=None,
         responses={202: ExecutionOut},
         examples=[in_response("the run had not started", examples.EXECUTION_CANCELLED)],
         extensions=problems("ended"),

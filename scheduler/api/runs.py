@@ -86,7 +86,6 @@ class OneRunView(RunView):
 class ResumeRunView(RunView):
     @extend_schema(
         operation_id="resume_run",
-        request=None,
         responses={202: WorkflowRunOut},
         extensions=problems("not_resumable"),
     )
@@ -100,7 +99,6 @@ class ResumeRunView(RunView):
 class CancelRunView(RunView):
     @extend_schema(
         operation_id="cancel_run",
-        request=None,
         responses={202: WorkflowRunOut},
         extensions=problems("run_not_running"),
     )

@@ -112,7 +112,7 @@ class OneScheduleView(ScheduleView):
         return Response(shapes.schedule_json(changed))
 
 
-@extend_schema(request=None, responses=ScheduleOut)
+@extend_schema(responses=ScheduleOut)
 class PauseScheduleView(ScheduleView):
     @extend_schema(operation_id="pause_schedule", examples=[in_response("paused", examples.PAUSED_SCHEDULE)])
     def post(self, request: Request, schedule_id: UUID) -> Response:
@@ -122,7 +122,7 @@ class PauseScheduleView(ScheduleView):
         )
 
 
-@extend_schema(request=None, responses=ScheduleOut)
+@extend_schema(responses=ScheduleOut)
 class ResumeScheduleView(ScheduleView):
     @extend_schema(operation_id="resume_schedule")
     def post(self, request: Request, schedule_id: UUID) -> Response:

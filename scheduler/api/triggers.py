@@ -77,7 +77,6 @@ class CronView(TriggerView):
         operation_id="register_runs",
         summary="Schedule the next run of every active workflow",
         description="Creates, keeps or replaces its pending run. A second call changes nothing.",
-        request=None,
         responses=RegisteredOut,
         examples=[in_response("one was new", {"created": 1, "kept": 41, "replaced": 0, "removed": 0})],
     )
@@ -91,7 +90,6 @@ STARTED = ("one was due", {"executed": [examples.RUN_STARTED]})
 class ExecuteDueView(TriggerView):
     @extend_schema(
         operation_id="execute_due_now",
-        request=None,
         responses=ExecutedOut,
         examples=[in_response(*STARTED)],
     )
@@ -99,9 +97,7 @@ class ExecuteDueView(TriggerView):
         """Start the due runs, for a cron that can only send GET."""
         return self.post(request)
 
-    @extend_schema(
-        operation_id="execute_due", request=None, responses=ExecutedOut, examples=[in_response(*STARTED)]
-    )
+    @extend_schema(operation_id="execute_due", responses=ExecutedOut, examples=[in_response(*STARTED)])
     def post(self, request: Request) -> Response:
         """Start the due runs. The answer has those that this call started and you may see."""
         now = database_now()

@@ -75,6 +75,10 @@ class Schema(AutoSchema):
         action = getattr(self.view, "action", None) or self.method.lower()
         return str(get_doc(getattr(self.view, action, None)))
 
+    def get_request_serializer(self) -> Any:
+        """A request has no body unless its view says otherwise."""
+        return None
+
     def get_override_parameters(self) -> list[Any]:
         parameters: list[Any] = super().get_override_parameters()
         action = getattr(self.view, "action", None) or self.method.lower()

@@ -29,7 +29,6 @@ LIMIT = WholeNumber("limit", "The largest number of events to return.", default=
 class RunView(QueueView):
     @extend_schema(
         operation_id="run_queue",
-        request=None,
         parameters=[WAIT.openapi],
         responses={202: schemas.StepQueueOut, 200: schemas.StepQueueOut},
         examples=[
@@ -74,7 +73,6 @@ class RunView(QueueView):
 class ResumeView(QueueView):
     @extend_schema(
         operation_id="resume_queue",
-        request=None,
         responses={202: schemas.StepQueueOut},
         examples=[in_response("accepted", examples.RUNNING_QUEUE)],
         extensions=problems("queue_running", "nothing_to_resume"),
@@ -88,7 +86,6 @@ class ResumeView(QueueView):
 class CancelView(QueueView):
     @extend_schema(
         operation_id="cancel_queue",
-        request=None,
         responses={202: schemas.StepQueueOut},
         examples=[in_response("the queue will roll back", examples.CANCELLING_QUEUE)],
         extensions=problems("nothing_to_cancel"),

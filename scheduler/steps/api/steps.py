@@ -138,7 +138,6 @@ class OneStepView(QueueView):
 class RerunView(QueueView):
     @extend_schema(
         operation_id="rerun_backward",
-        request=None,
         responses={202: schemas.StepQueueOut},
         examples=[in_response("accepted", examples.RUNNING_QUEUE)],
         extensions=problems("queue_running", "not_failed", "unknown_operation"),
