@@ -207,9 +207,9 @@ def _are_live(states: Collection[str]) -> bool:
 
 def _condition(values: RunFilter, states: Mapping[str, Q], lookups: Mapping[str, str]) -> Q:
     """What the filters that are set say about these states and columns."""
-    chosen = {lookup: value for name, lookup in lookups.items() if (value := getattr(values, name))}
+    columns = {lookup: value for name, lookup in lookups.items() if (value := getattr(values, name))}
     of_states = _any_of(states[state] for state in values.states) if values.states else Q()
-    return of_states & Q(**chosen)
+    return of_states & Q(**columns)
 
 
 def _text_of_jobs(text: str, offices: Collection[UUID] | None) -> Q:
