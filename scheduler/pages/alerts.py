@@ -1,6 +1,5 @@
 """The alerts of the user: the list, and what is new for the header and for the browser's notifications."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -23,7 +22,6 @@ ADDRESSES = {
 
 @require_safe
 @never_cache
-@login_required
 def alerts(request: HttpRequest) -> HttpResponse:
     user, now = current_user(request), database_now()
     seen = domain.seen_until(user, now)
@@ -44,7 +42,6 @@ def alerts(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @never_cache
-@login_required
 def new(request: HttpRequest) -> JsonResponse:
     """How many alerts are new, and the newest of them."""
     user = current_user(request)
@@ -65,7 +62,6 @@ def new(request: HttpRequest) -> JsonResponse:
 
 
 @require_POST
-@login_required
 def mark_seen(request: HttpRequest) -> HttpResponse:
     """Mark the alerts until the newest one that the user's page listed; later ones stay new."""
     user, now = current_user(request), database_now()

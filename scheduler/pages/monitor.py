@@ -7,7 +7,6 @@ from operator import or_
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -37,7 +36,6 @@ OFFICES_LIMIT = 30
 
 
 @require_safe
-@login_required
 def page(request: HttpRequest) -> HttpResponse:
     context = {"section": "monitor"} | overview(current_user(request))
     return render(request, "scheduler/monitor.html", context)

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,7 +25,6 @@ RUNNING_LIMIT = 25
 
 
 @require_safe
-@login_required
 def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     user, now = current_user(request), timezone.now()
@@ -61,7 +59,6 @@ def _workers(role: str, now: datetime) -> list[dict[str, Any]]:
 
 
 @require_POST
-@login_required
 def act(request: HttpRequest, role: str, verb: str) -> HttpResponse:
     user = staff_user(request)
     if queues.find_queue(role) is None:

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -35,7 +34,6 @@ class ArgumentsForm(EditForm):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the arguments, then start the copy. The id is that of a job or of an Execution without one."""
     user = current_user(request)

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -36,7 +35,6 @@ MOST_OFFICES = 200
 
 
 @require_safe
-@login_required
 def runs(request: HttpRequest) -> HttpResponse:
     user, form = current_user(request), RunFilterForm(request.GET)
     context = _list_context(request, user, form) | {
@@ -53,7 +51,6 @@ def runs(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@login_required
 def live(request: HttpRequest) -> HttpResponse:
     """The rows of the page again, and how many runs are newer."""
     user, form = current_user(request), RunFilterForm(request.GET)
@@ -61,7 +58,6 @@ def live(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@login_required
 def count(request: HttpRequest) -> HttpResponse:
     values = RunFilterForm(request.GET).values(timezone.now())
     newest = Place.read(request.GET).newest
@@ -73,7 +69,6 @@ def count(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@login_required
 def as_csv(request: HttpRequest) -> HttpResponseBase:
     user, values = current_user(request), RunFilterForm(request.GET).values(timezone.now())
     if values is None:
@@ -87,7 +82,6 @@ def as_csv(request: HttpRequest) -> HttpResponseBase:
 
 
 @require_POST
-@login_required
 def act(request: HttpRequest) -> HttpResponse:
     """Show what an action would change, then apply it."""
     user, verb = current_user(request), request.POST.get("verb", "")
@@ -136,7 +130,6 @@ def list_address(query: QueryDict) -> str:
 
 
 @require_safe
-@login_required
 def old_list(request: HttpRequest) -> HttpResponse:
     """The address of the list of Executions, which this list has replaced."""
     states = {"PENDING": ("pending", "queued"), "RUNNING": ("running",), "SUCCESS": ("succeeded",)}

@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -26,7 +25,6 @@ class ViewForm(forms.Form):
 
 
 @require_POST
-@login_required
 def save(request: HttpRequest) -> HttpResponse:
     form, query = ViewForm(request.POST), RunFilterForm(request.POST).query()
     if not form.is_valid() or len(query.urlencode()) > LONGEST_QUERY:
@@ -42,7 +40,6 @@ def save(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def delete(request: HttpRequest, view_id: UUID) -> HttpResponse:
     if deletion := views.delete(current_user(request), view_id, now=database_now()):
         offer_undo(request, _("View deleted."), deletion)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -65,7 +64,6 @@ KINDS: dict[str, tuple[Callable[[Deletion], str], str | Promise]] = {
 
 
 @require_POST
-@login_required
 def undo(request: HttpRequest, deletion_id: UUID) -> HttpResponse:
     deletion = get_object_or_404(Deletion, pk=deletion_id, user=current_user(request))
     restore, text = KINDS[deletion.kind]

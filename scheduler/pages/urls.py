@@ -3,6 +3,7 @@
 from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
 
+from jobs.pages.permissions import require_login
 from scheduler.pages import (
     alerts,
     calendars,
@@ -118,9 +119,13 @@ namespaced = [
 ]
 
 urlpatterns = [
-    path("", monitor.page, name="monitor"),
     path("monitor/live", monitor.live, name="monitor-live"),
-    path("search", finder.results, name="search"),
-    path("monitor/charts", charts.charts, name="monitor-charts"),
-    path("", include((namespaced, "scheduler"))),
+    *require_login(
+        [
+            path("", monitor.page, name="monitor"),
+            path("search", finder.results, name="search"),
+            path("monitor/charts", charts.charts, name="monitor-charts"),
+        ]
+    ),
+    path("", include((require_login(namespaced), "scheduler"))),
 ]

@@ -6,7 +6,6 @@ For members a worker exists that has run something of theirs: they see whether i
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -35,7 +34,6 @@ VERBS = {"drain": workers.drain, "resume": workers.resume}
 
 
 @require_safe
-@login_required
 def worker(request: HttpRequest, name: str, *, template: str = "worker.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed.
 
@@ -67,7 +65,6 @@ def worker(request: HttpRequest, name: str, *, template: str = "worker.html") ->
 
 
 @require_POST
-@login_required
 def act(request: HttpRequest, name: str, verb: str) -> HttpResponse:
     user = staff_user(request)
     if not Worker.objects.filter(name=name).exists():

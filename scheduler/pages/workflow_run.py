@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -23,7 +22,6 @@ from scheduler.pages.workflows import run_rows
 
 @gzip_page
 @require_safe
-@login_required
 def workflow_run(
     request: HttpRequest, workflow_id: UUID, run_id: UUID, *, template: str = "workflow_run.html"
 ) -> HttpResponse:

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
@@ -58,7 +57,6 @@ class WorkflowFilterForm(forms.Form):
 
 
 @require_safe
-@login_required
 def workflows(request: HttpRequest, *, template: str = "workflows.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     user, form, place = current_user(request), WorkflowFilterForm(request.GET), Place.read(request.GET)
@@ -123,7 +121,6 @@ def recent_marks(workflows: Collection[UUID]) -> dict[UUID, list[Mark]]:
 
 @gzip_page
 @require_safe
-@login_required
 def workflow(request: HttpRequest, workflow_id: UUID, *, template: str = "workflow.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     user = current_user(request)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -37,7 +36,6 @@ ACTIONS: dict[str, tuple[Callable[[int], object], Text]] = {
 
 
 @require_safe
-@login_required
 def queue(request: HttpRequest, queue_id: int, *, template: str = "queue.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     user, start = current_user(request), parse_number(request.GET.get("from"))
@@ -49,7 +47,6 @@ def queue(request: HttpRequest, queue_id: int, *, template: str = "queue.html") 
 
 
 @require_POST
-@login_required
 def act(request: HttpRequest, queue_id: int, verb: str) -> HttpResponse:
     _queue_to_operate(request, queue_id)
     action, message = ACTIONS[verb]
@@ -57,7 +54,6 @@ def act(request: HttpRequest, queue_id: int, verb: str) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def check(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Check the jobs without running any; the messages say what a run would fail at."""
     try:
@@ -75,7 +71,6 @@ def check(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def rerun(request: HttpRequest, queue_id: int, job_id: UUID) -> HttpResponse:
     _queue_to_operate(request, queue_id)
     get_object_or_404(Step, queue=queue_id, job_id=job_id)
@@ -83,7 +78,6 @@ def rerun(request: HttpRequest, queue_id: int, job_id: UUID) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def delete(request: HttpRequest, queue_id: int) -> HttpResponse:
     """A confirmation that says what will be deleted; then the deletion."""
     step_queue = _queue_to_operate(request, queue_id)

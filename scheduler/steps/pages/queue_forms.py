@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -93,7 +92,6 @@ class JobForm(EditForm):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def new_queue(request: HttpRequest) -> HttpResponse:
     user = current_user(request)
     form = QueueForm(request.POST if request.method == "POST" else None, user=user)
@@ -112,7 +110,6 @@ def new_queue(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
 def new_job(request: HttpRequest, queue_id: int) -> HttpResponse:
     queue = queue_for(current_user(request), queue_id, MemberRole.OPERATOR)
     form = JobForm(request.POST if request.method == "POST" else None, library=queue.queue_library)
@@ -129,7 +126,6 @@ def new_job(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def copy(request: HttpRequest, queue_id: int) -> HttpResponse:
     user = current_user(request)
     source = queue_for(user, queue_id, MemberRole.OPERATOR)

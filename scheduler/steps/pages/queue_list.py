@@ -4,7 +4,6 @@ from collections.abc import Collection
 from typing import Any
 
 from django import forms
-from django.contrib.auth.decorators import login_required
 from django.db.models import Max, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -36,7 +35,6 @@ class QueueFilterForm(forms.Form):
 
 
 @require_safe
-@login_required
 def queues(request: HttpRequest, *, template: str = "queue_list.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     form = QueueFilterForm(request.GET)
