@@ -1,7 +1,7 @@
 """How much waits and runs in the queue of each role: for staff of the installation, for others their own."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -42,13 +42,19 @@ class WaitingOffice:
 
 @dataclass
 class Length:
+    """How much is queued and runs, and since when the oldest of the queued work waits."""
+
     queued: int = 0
     running: int = 0
     since: datetime | None = None
 
+    def add(self, queued: int, running: int, since: datetime | None) -> None:
+        self.queued += queued
+        self.running += running
+        self.since = min(filter(None, (self.since, since)), default=None)
 
-# By the office of the work, or None.
-Lengths = dict[str, dict[UUID | None, Length]]
+    def age(self, now: datetime) -> float | None:
+        return None if self.since is None else max(0.0, (now - self.since).total_seconds())
 
 
 def queues(user: User, now: datetime) -> list[QueueStatus]:
@@ -75,11 +81,14 @@ def waiting_offices(user: User, role: str, now: datetime) -> list[WaitingOffice]
     if user.is_staff:
         rows = call.rows(reports.WAITING_OFFICES, {"role": role, "limit": MOST_OFFICES})
         return [WaitingOffice(*row) for row in rows]
-    waiting = {office: length for office, length in _lengths_of(user, role)[role].items() if length.queued}
+    lengths: dict[UUID | None, Length] = defaultdict(Length)
+    for _, office, queued, running, since in _own_work(user, role):
+        lengths[office].add(queued, running, since)
+    waiting = {office: length for office, length in lengths.items() if length.queued}
     named = Office.objects.filter(pk__in=[office for office in waiting if office])
     names = dict(named.values_list("pk", "name"))
     offices = [
-        WaitingOffice(office, names.get(office) if office else None, length.queued, _age(length, now) or 0.0)
+        WaitingOffice(office, names.get(office) if office else None, length.queued, length.age(now) or 0.0)
         for office, length in waiting.items()
     ]
     return sorted(offices, key=lambda row: (-row.queued, -row.seconds))[:MOST_OFFICES]
@@ -90,28 +99,25 @@ def _all_lengths() -> dict[str, tuple[int, int, float | None]]:
 
 
 def _own_lengths(user: User, now: datetime) -> dict[str, tuple[int, int, float | None]]:
-    result = {}
-    for role, offices in _lengths_of(user).items():
-        total = Length()
-        for length in offices.values():
-            _add(total, length.queued, length.running, length.since)
-        result[role] = (total.queued, total.running, _age(total, now))
-    return result
+    lengths: dict[str, Length] = defaultdict(Length)
+    for role, _, queued, running, since in _own_work(user):
+        lengths[role].add(queued, running, since)
+    return {role: (length.queued, length.running, length.age(now)) for role, length in lengths.items()}
 
 
-def _lengths_of(user: User, role: str | None = None) -> Lengths:
-    """The live work that the user may see, by partial indexes."""
+def _own_work(
+    user: User, role: str | None = None
+) -> Iterator[tuple[str, UUID | None, int, int, datetime | None]]:
+    """The live work that the user may see, by partial indexes: role, office, and a Length's numbers."""
     own = access.executions_of(user, access.read_origins(user))
     jobs = Job.objects.filter(office__in=office_ids_of(user), status=JobStatus.READY)
     sent = own.filter(status=ExecutionStatus.PENDING, dispatched_at__isnull=False)
     running = own.filter(status=ExecutionStatus.RUNNING)
-    lengths: Lengths = defaultdict(lambda: defaultdict(Length))
     for rows, since in ((jobs, "ready_at"), (sent, "dispatched_at")):
         for name, office, number, oldest in _by_role_and_office(rows, role, since):
-            _add(lengths[name][office], number, 0, oldest)
-    for name, office, number, _started in _by_role_and_office(running, role, "attempt_started_at"):
-        _add(lengths[name][office], 0, number, None)
-    return lengths
+            yield name, office, number, 0, oldest
+    for name, office, number, _ in _by_role_and_office(running, role, "attempt_started_at"):
+        yield name, office, 0, number, None
 
 
 def _by_role_and_office(
@@ -120,13 +126,3 @@ def _by_role_and_office(
     narrowed = rows if role is None else rows.filter(role=role)
     grouped = narrowed.order_by().values_list("role", "office_id")
     return grouped.annotate(number=Count("pk"), oldest=Min(since))
-
-
-def _add(length: Length, queued: int, running: int, since: datetime | None) -> None:
-    length.queued += queued
-    length.running += running
-    length.since = min(filter(None, (length.since, since)), default=None)
-
-
-def _age(length: Length, now: datetime) -> float | None:
-    return None if length.since is None else max(0.0, (now - length.since).total_seconds())
