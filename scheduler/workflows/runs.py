@@ -28,10 +28,10 @@ from scheduler.workflows.lifecycle import schedule_next_run, snapshot
 BATCH = 100
 
 
-def run_due(now: datetime, limit: int = BATCH) -> list[UUID]:
+def run_due(now: datetime) -> list[UUID]:
     """Start the due runs, each in its own transaction, and return the ids of those this call started."""
     started: list[UUID] = []
-    while len(started) < limit:
+    while len(started) < BATCH:
         run = _start_next(now)
         if run is None:
             break
