@@ -1,11 +1,13 @@
 """A form that creates or changes something through a verb, and shows what the verb refuses."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from django import forms
 
 from jobs.errors import ErrorText, Refused
+
+T = TypeVar("T")
 
 
 class EditForm(forms.Form):
@@ -18,6 +20,16 @@ class EditForm(forms.Form):
         super().__init__(data, initial=dict(initial), auto_id=False)
         for name, field in self.fields.items():
             field.widget.attrs["aria-describedby"] = f"why-{name}"
+
+    def save(self, verb: Callable[[], T]) -> T | None:
+        """What the verb returns; None if a field is wrong or the verb refuses, which the form then shows."""
+        if not self.is_valid():
+            return None
+        try:
+            return verb()
+        except Refused as refused:
+            self.add_refusal(refused)
+            return None
 
     def add_refusal(self, refused: Refused) -> None:
         self.add_errors(refused.errors or {"": [refused.text]})

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
@@ -56,18 +57,20 @@ class CalendarForm(EditForm):
         super().__init__(data, initial=values_of(calendar) if calendar else {"timezone": KOREAN_TIME})
         self.calendar = calendar
 
-    def values(self) -> dict[str, Any]:
-        """The fields for the verb; refused ones have an error here instead."""
-        zone = self.cleaned_data["timezone"]
-        values = {"name": self.cleaned_data["name"], "timezone": zone}
-        return values | {
-            "dates": self.cleaned_data["dates"].replace(",", " ").split(),
+    def clean(self) -> None:
+        cleaned = self.cleaned_data
+        zone = cleaned.get("timezone", "")
+        # The fields for the verb.
+        self.values = {
+            "name": cleaned.get("name"),
+            "timezone": zone,
+            "dates": cleaned.get("dates", "").replace(",", " ").split(),
             "windows": self._windows(zone),
         }
 
     def _windows(self, zone: str) -> list[dict[str, str]]:
         windows = []
-        for line in filter(None, map(str.strip, self.cleaned_data["windows"].splitlines())):
+        for line in filter(None, map(str.strip, self.cleaned_data.get("windows", "").splitlines())):
             match = WINDOW.fullmatch(line)
             if match is None:
                 self.add_errors({"windows": [ErrorText("calendar_window")]})
@@ -115,7 +118,7 @@ def calendar(request: HttpRequest, calendar_id: UUID | None = None) -> HttpRespo
     user, acts = current_user(request), request.method == "POST"
     calendar = calendar_for(user, calendar_id, acts=acts) if calendar_id else None
     form = CalendarForm(request.POST if acts else None, calendar=calendar)
-    if form.is_valid() and (saved := _save(request, form)) is not None:
+    if (saved := form.save(lambda: _save(user, form))) is not None:
         messages.success(request, gettext("Calendar created.") if calendar is None else gettext("Saved."))
         return redirect("scheduler:calendar", saved.id)
     context = {
@@ -141,14 +144,7 @@ def delete(request: HttpRequest, calendar_id: UUID) -> HttpResponse:
     return redirect("scheduler:calendars")
 
 
-def _save(request: HttpRequest, form: CalendarForm) -> Calendar | None:
-    values, now = form.values(), database_now()
-    if form.errors:
-        return None
-    try:
-        if form.calendar is None:
-            return domain.create(values, owner=current_user(request), now=now)
-        return domain.change(form.calendar.id, values, now=now)
-    except Refused as refused:
-        form.add_refusal(refused)
-        return None
+def _save(user: User, form: CalendarForm) -> Calendar:
+    if form.calendar is None:
+        return domain.create(form.values, owner=user, now=database_now())
+    return domain.change(form.calendar.id, form.values, now=database_now())

@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from jobs.access import offices_of, require_access
-from jobs.errors import Refused
 from jobs.models import Execution, Job
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import current_user
@@ -42,15 +41,9 @@ def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
         require_access(user, job.office_id, MemberRole.OPERATOR)
     original: Job | Execution = job or _execution(request, run_id)
     form = ArgumentsForm(request.POST if request.method == "POST" else None, original.args)
-    if form.is_bound and form.is_valid():
-        args = form.cleaned_data["args"]
-        try:
-            address = _start(original, args, user)
-        except Refused as refusal:
-            form.add_refusal(refusal)
-        else:
-            messages.success(request, _("Run started."))
-            return redirect(address)
+    if address := form.save(lambda: _start(original, form.cleaned_data["args"], user)):
+        messages.success(request, _("Run started."))
+        return redirect(address)
     context = {
         "section": "runs",
         "name": str(original) if isinstance(original, Job) else original.task_id,

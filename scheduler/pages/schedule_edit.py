@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from jobs.errors import Refused
 from jobs.pages.permissions import current_user
 from scheduler.access import schedule_for
 from scheduler.clock import database_now
@@ -29,7 +28,7 @@ def edit(request: HttpRequest, schedule_id: UUID | None = None) -> HttpResponse:
     """The form of a schedule, or without an id of a new one; a POST saves it."""
     form = _form(request, schedule_id)
     schedule = form.schedule
-    if form.is_valid() and (saved := _save(request, form)) is not None:
+    if (saved := form.save(lambda: _save(request, form))) is not None:
         messages.success(request, gettext("Schedule created.") if schedule is None else gettext("Saved."))
         return redirect("scheduler:schedule", saved.id)
     context = {
@@ -62,14 +61,10 @@ def _form(request: HttpRequest, schedule_id: UUID | None) -> ScheduleForm:
     return ScheduleForm(data, schedule=schedule, owner=owner, now=database_now(), **initial)
 
 
-def _save(request: HttpRequest, form: ScheduleForm) -> Schedule | None:
-    try:
-        if form.schedule is None:
-            return schedules.create(form.values, owner=current_user(request), now=form.now)
-        return schedules.change(form.schedule.id, form.values, now=form.now)
-    except Refused as refused:
-        form.add_refusal(refused)
-        return None
+def _save(request: HttpRequest, form: ScheduleForm) -> Schedule:
+    if form.schedule is None:
+        return schedules.create(form.values, owner=current_user(request), now=form.now)
+    return schedules.change(form.schedule.id, form.values, now=form.now)
 
 
 def _preview_context(form: ScheduleForm) -> dict[str, Any]:

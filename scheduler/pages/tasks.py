@@ -14,7 +14,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from jobs import lifecycle, submission
 from jobs.access import operated_offices, require_access
-from jobs.errors import Refused
 from jobs.insight.offers import service_of, services
 from jobs.known_tasks import KnownTask
 from jobs.pages.permissions import current_user
@@ -48,14 +47,9 @@ def task(request: HttpRequest, task_id: str) -> HttpResponse:
     form = TaskForm(help_text.task, offices, request.POST if request.method == "POST" else None)
     if not form.is_bound and request.GET.get("office") in dict(offices):
         form.initial["office"] = request.GET["office"]
-    if form.is_valid():
-        try:
-            address = _run(user, task_id, form)
-        except Refused as refused:
-            form.add_refusal(refused)
-        else:
-            messages.success(request, _("Run started."))
-            return redirect(address)
+    if address := form.save(lambda: _run(user, task_id, form)):
+        messages.success(request, _("Run started."))
+        return redirect(address)
     context = {"section": "tasks", "help": help_text, "form": form, **_service(user, help_text.task)}
     context["schedules"] = _schedule_counts(user, task_id)
     return render(request, "scheduler/task.html", context, status=400 if form.errors else 200)

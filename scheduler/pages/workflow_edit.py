@@ -13,7 +13,6 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.access import offices_of, require_access
-from jobs.errors import Refused
 from jobs.ids import parse_uuid
 from jobs.models import Office
 from jobs.pages.permissions import current_user
@@ -42,7 +41,7 @@ def edit(request: HttpRequest, workflow_id: UUID | None = None) -> HttpResponse:
     """The form of a workflow, or without an id of a new one; a POST saves it."""
     form = _form(request, workflow_id, request.POST if request.method == "POST" else None)
     workflow = form.workflow
-    if form.is_valid() and (saved := _save(form)) is not None:
+    if (saved := form.save(lambda: _save(form))) is not None:
         messages.success(request, gettext("Workflow created.") if workflow is None else gettext("Saved."))
         return redirect("scheduler:workflow", saved.id)
     context = {
@@ -87,13 +86,9 @@ def _form(request: HttpRequest, workflow_id: UUID | None, data: QueryDict | None
 
 def _save(form: WorkflowForm) -> Workflow | None:
     now = database_now()
-    try:
-        if form.workflow is not None:
-            return workflows.change(form.workflow.id, form.values, now=now)
-        return workflows.create(form.target_office, form.values, now=now) if form.target_office else None
-    except Refused as refused:
-        form.add_refusal(refused)
-        return None
+    if form.workflow is not None:
+        return workflows.change(form.workflow.id, form.values, now=now)
+    return workflows.create(form.target_office, form.values, now=now) if form.target_office else None
 
 
 def operated_offices(user: User) -> list[Office]:

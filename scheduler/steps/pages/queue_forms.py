@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -12,13 +13,13 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.access import operated_offices, require_access
-from jobs.errors import Refused
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
 from scheduler.pages.forms import JSONTextField
 from scheduler.steps import libraries, queues
 from scheduler.steps.access import queue_for
+from scheduler.steps.models import StepQueue
 from scheduler.steps.states import (
     EMPTY_ARGS,
     EXPIRED_TIME,
@@ -95,33 +96,27 @@ class JobForm(EditForm):
 def new_queue(request: HttpRequest) -> HttpResponse:
     user = current_user(request)
     form = QueueForm(request.POST if request.method == "POST" else None, user=user)
-    if form.is_valid():
-        values = dict(form.cleaned_data)
-        office_id = values.pop("office")
-        office = require_access(user, office_id, MemberRole.OPERATOR).office if office_id else None
-        try:
-            queue = queues.create(values, owner=user, office=office, now=timezone.now())
-        except Refused as refused:
-            form.add_refusal(refused)
-        else:
-            messages.success(request, _("The queue was created. Add its first job."))
-            return redirect("steps:new-job", queue_id=queue.queue_id)
+    if queue := form.save(lambda: _create(user, form)):
+        messages.success(request, _("The queue was created. Add its first job."))
+        return redirect("steps:new-job", queue_id=queue.queue_id)
     return _render(request, "step_queues/queue_form.html", form)
+
+
+def _create(user: User, form: QueueForm) -> StepQueue:
+    values = dict(form.cleaned_data)
+    office_id = values.pop("office")
+    office = require_access(user, office_id, MemberRole.OPERATOR).office if office_id else None
+    return queues.create(values, owner=user, office=office, now=timezone.now())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_job(request: HttpRequest, queue_id: int) -> HttpResponse:
     queue = queue_for(current_user(request), queue_id, MemberRole.OPERATOR)
     form = JobForm(request.POST if request.method == "POST" else None, library=queue.queue_library)
-    if form.is_valid():
-        try:
-            step = queues.enqueue(queue_id, form.values)
-        except Refused as refused:
-            form.add_refusal(refused)
-        else:
-            messages.success(request, _("Job %(number)s was added.") % {"number": step.number})
-            page = "steps:new-job" if "another" in request.POST else "steps:queue"
-            return redirect(page, queue_id=queue_id)
+    if step := form.save(lambda: queues.enqueue(queue_id, form.values)):
+        messages.success(request, _("Job %(number)s was added.") % {"number": step.number})
+        page = "steps:new-job" if "another" in request.POST else "steps:queue"
+        return redirect(page, queue_id=queue_id)
     return _render(request, "step_queues/job_form.html", form, queue)
 
 
