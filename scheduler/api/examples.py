@@ -172,18 +172,14 @@ RUN_PENDING: dict[str, Any] = {
     "batch": None,
 }
 RUN_STARTED = {**RUN_PENDING, "status": RunStatus.RUNNING.value, "executed_at": AT, "batch": BATCH}
-RUN_WITH_HISTORY = {
-    **RUN_STARTED,
-    "history": [
-        {
-            "number": 1,
-            "started_at": AT,
-            "ended_at": None,
-            "status": RunStatus.RUNNING.value,
-            "error_message": None,
-        }
-    ],
+START = {
+    "number": 1,
+    "started_at": AT,
+    "ended_at": None,
+    "status": RunStatus.RUNNING.value,
+    "error_message": None,
 }
+RUN_WITH_HISTORY = {**RUN_STARTED, "history": [START]}
 RUN_FAILED = {
     **RUN_STARTED,
     "status": RunStatus.FAILED.value,
@@ -194,15 +190,7 @@ RUN_WITH_RESULTS = {
     **RUN_WITH_HISTORY,
     "status": RunStatus.COMPLETED.value,
     "ended_at": TWO_SECONDS_LATER,
-    "history": [
-        {
-            "number": 1,
-            "started_at": AT,
-            "ended_at": TWO_SECONDS_LATER,
-            "status": RunStatus.COMPLETED.value,
-            "error_message": None,
-        }
-    ],
+    "history": [{**START, "ended_at": TWO_SECONDS_LATER, "status": RunStatus.COMPLETED.value}],
     "results": [
         {
             **WAITING_JOB,

@@ -93,7 +93,7 @@ class ResumeRunView(RunView):
         """Retry the failed and cancelled steps of a run. Steps that succeeded are kept."""
         run = self.run(OPERATOR)
         resumed = runs.resume(run.id, actor=user_of(request).get_username(), now=database_now())
-        return accepted_response(WorkflowRunOut.write(resumed), _run_url(request, resumed))
+        return _accepted_response(request, resumed)
 
 
 class CancelRunView(RunView):
@@ -106,7 +106,7 @@ class CancelRunView(RunView):
         """Cancel a run in progress. It ends once its running steps have stopped, and is not retried."""
         run = self.run(OPERATOR)
         cancelled = runs.cancel(run.id, actor=user_of(request).get_username(), now=database_now())
-        return accepted_response(WorkflowRunOut.write(cancelled), _run_url(request, cancelled))
+        return _accepted_response(request, cancelled)
 
 
 class ExecuteView(APIView):
@@ -143,11 +143,12 @@ class ExecuteView(APIView):
         workflow_for(user, workflow_id, OPERATOR)
         now = database_now()
         run = runs.run_now(workflow_id, user_id=user.pk, now=now, run_input=values.input)
-        return accepted_response(WorkflowRunOut.write(run), _run_url(request, run))
+        return _accepted_response(request, run)
 
 
-def _run_url(request: Request, run: WorkflowRun) -> str:
-    return request.build_absolute_uri(f"/api/workflows/{run.workflow_id}/runs/{run.id}")
+def _accepted_response(request: Request, run: WorkflowRun) -> Response:
+    location = request.build_absolute_uri(f"/api/workflows/{run.workflow_id}/runs/{run.id}")
+    return accepted_response(WorkflowRunOut.write(run), location)
 
 
 def _run_id(started: Any) -> str:
