@@ -71,7 +71,8 @@ def cron_in_words(cron: Cron, language: str) -> str:
     korean = language.startswith("ko")
     minutes, hours, _, months, _ = cron.values
     seconds = cron.seconds
-    in_months = "" if len(months) == 12 else _list(months, _month_ko if korean else _month_en, korean)
+    month_name: Callable[[int], str] = "{}월".format if korean else lambda month: MONTHS[month - 1]
+    in_months = "" if len(months) == 12 else _list(months, month_name, korean)
     days = _days(cron, korean, "" if in_months else "매월 ")
     if len(minutes) * len(hours) * len(seconds) <= LISTED_TIMES:
         times = [
@@ -114,11 +115,11 @@ def _rhythm_ko(minutes: Collection[int], hours: Collection[int]) -> str:
             return timing
         if step_of_hours:
             return f"0시부터 {step_of_hours}시간 간격의 시간대에 {timing}"
-        return f"{_list(hours, _hour_ko, True)} 시간대에 {timing}"
-    timing = "정각" if set(minutes) == {0} else _list(minutes, lambda minute: f"{minute}분", True)
+        return f"{_list(hours, '{}시'.format, True)} 시간대에 {timing}"
+    timing = "정각" if set(minutes) == {0} else _list(minutes, "{}분".format, True)
     if step_of_hours:
         return ("매시 " if step_of_hours == 1 else f"0시부터 {step_of_hours}시간마다 ") + timing
-    return f"{_list(hours, _hour_ko, True)} 매시 {timing}"
+    return f"{_list(hours, '{}시'.format, True)} 매시 {timing}"
 
 
 def _seconds_en(seconds: Collection[int], minutes: Collection[int], hours: Collection[int]) -> str:
@@ -142,25 +143,21 @@ def _within_en(unit: str, values: Collection[int], size: int) -> str:
 
 def _seconds_ko(seconds: Collection[int], minutes: Collection[int], hours: Collection[int]) -> str:
     step, step_of_minutes, step_of_hours = _step(seconds, 60), _step(minutes, 60), _step(hours, 24)
-    timing = f"{step}초마다" if step else _list(seconds, lambda second: f"{second}초", True)
+    timing = f"{step}초마다" if step else _list(seconds, "{}초".format, True)
     if step_of_minutes == 1:
         in_minutes = "" if step else "매분"
     elif step_of_minutes:
         in_minutes = f"0분부터 {step_of_minutes}분 간격으로"
     else:
-        in_minutes = _list(minutes, lambda minute: f"{minute}분", True)
+        in_minutes = _list(minutes, "{}분".format, True)
         in_minutes += "" if in_minutes.endswith("까지") else "에"
     if step_of_hours == 1:
         in_hours = "" if step_of_minutes == 1 else "매시"
     elif step_of_hours:
         in_hours = f"0시부터 {step_of_hours}시간 간격의 시간대에"
     else:
-        in_hours = f"{_list(hours, _hour_ko, True)} 시간대에"
+        in_hours = f"{_list(hours, '{}시'.format, True)} 시간대에"
     return " ".join(filter(None, (in_hours, in_minutes, timing)))
-
-
-def _hour_ko(hour: int) -> str:
-    return f"{hour}시"
 
 
 def _days(cron: Cron, korean: bool, every_month: str) -> str:
@@ -211,7 +208,7 @@ def _recurring_days(config: Recurring, korean: bool) -> str:
 def _days_of_month(cron: Cron, korean: bool, every_month: str) -> str:
     days, ends, nearest = cron.values[2], sorted(cron.month_ends), sorted(cron.nearest_weekdays)
     if korean:
-        parts = [_list(days, lambda day: f"{day}일", True)] if days else []
+        parts = [_list(days, "{}일".format, True)] if days else []
         parts += [f"{day}일에 가장 가까운 평일(월~금)" for day in nearest]
         return every_month + ", ".join(parts + [MONTH_ENDS_KO[end] for end in ends])
     parts = [f"day {_list(days, str, False)}"] if days else []
@@ -223,14 +220,6 @@ def _weekdays(days: Collection[int], korean: bool) -> str:
     if korean:
         return _list(days, lambda day: MONDAY_FIRST["ko"][day] + "요일", True)
     return _list(days, MONDAY_FIRST["en"].split().__getitem__, False)
-
-
-def _month_ko(month: int) -> str:
-    return f"{month}월"
-
-
-def _month_en(month: int) -> str:
-    return MONTHS[month - 1]
 
 
 def _list(values: Collection[int], name: Callable[[int], str], korean: bool) -> str:
