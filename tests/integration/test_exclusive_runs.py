@@ -6,7 +6,7 @@ from django.utils import timezone
 from jobs import lifecycle
 from jobs.errors import Conflict
 from jobs.models import Execution
-from jobs.sql import call
+from jobs.sql import call, statements
 from jobs.states import ExecutionStatus
 from scheduler import manual_runs
 from scheduler.models import Occurrence
@@ -85,6 +85,14 @@ def test_every_end_of_an_attempt_wakes_the_next(end):
     else:
         settlement = run.fail(delay_ms=60_000 if end == "retry" else None)
     assert [send.execution for send in settlement.effects.send] == [str(second)]
+
+
+def test_a_run_between_two_attempts_is_not_woken_though_its_message_counted_as_unsent():
+    register(exclusive=True)
+    execution = manual_runs.run_task(TASK, {}, owner_id=a_user("alice").pk)
+    call.change(statements.MARK_UNSENT, [[str(execution)], [1]])
+    assert claim_run(execution).fail(delay_ms=60_000).effects.send == []
+    assert Execution.objects.get(pk=execution).dispatched_at is None
 
 
 def test_a_cancel_of_the_run_that_was_woken_wakes_the_next():

@@ -1125,7 +1125,8 @@ BEGIN
         dispatch = v_dispatch,
         dispatched_at = CASE WHEN v_restart THEN v_now WHEN v_due IS NULL THEN dispatched_at END,
         sent_at = CASE WHEN v_restart THEN v_now ELSE sent_at END,
-        sent_count = CASE WHEN v_restart THEN 1 ELSE sent_count END,
+        -- It was sent, although its message may have counted as unsent.
+        sent_count = CASE WHEN v_restart THEN 1 ELSE greatest(sent_count, 1) END,
         due_at = v_due,
         finished_at = CASE WHEN v_status <> 'PENDING' THEN v_now END
     WHERE id = e.id;
