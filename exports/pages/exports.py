@@ -3,7 +3,6 @@
 import json
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -28,7 +27,6 @@ FILTERS = {"state": Status.values, "kind": JobType.values}
 
 
 @require_safe
-@login_required
 def exports(request: HttpRequest) -> HttpResponse:
     query = read_filter(request.GET, FILTERS)
     rows = own_exports(current_user(request))
@@ -57,14 +55,12 @@ def exports(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@login_required
 def export(request: HttpRequest, job_id: int) -> HttpResponse:
     (row,) = export_rows([_own(request, job_id)], timezone.now())
     return render(request, "exports/export.html", {"section": "exports", "export": row, **script_context()})
 
 
 @require_safe
-@login_required
 def parts(request: HttpRequest) -> HttpResponse:
     """The current HTML of some exports, as rows of a table or in full."""
     ids = [
@@ -76,7 +72,6 @@ def parts(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
     job = _own(request, job_id)
     try:
@@ -89,7 +84,6 @@ def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def start_again(request: HttpRequest, job_id: int) -> HttpResponse:
     """Starts a new export of the same replay, type and options; the old one stays as it is."""
     job = _own(request, job_id)
@@ -100,7 +94,6 @@ def start_again(request: HttpRequest, job_id: int) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def share(request: HttpRequest, job_id: int) -> HttpResponse:
     job, form = _own(request, job_id), LinkForm(request.POST)
     if not form.is_valid():
@@ -116,7 +109,6 @@ def share(request: HttpRequest, job_id: int) -> HttpResponse:
 
 
 @require_POST
-@login_required
 def revoke(request: HttpRequest, job_id: int, link_id: int) -> HttpResponse:
     job = _own(request, job_id)
     if not links.revoke(job, link_id):

@@ -2,21 +2,12 @@
 
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
-from django.urls import URLPattern
 
 from jobs.access import Access, require_access
 from jobs.states import MemberRole
-
-
-def require_login(patterns: list[URLPattern]) -> list[URLPattern]:
-    """Redirect who has not signed in from these pages to the sign-in page."""
-    for pattern in patterns:
-        pattern.callback = login_required(pattern.callback)
-    return patterns
 
 
 def current_user(request: HttpRequest) -> User:

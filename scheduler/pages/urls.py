@@ -1,9 +1,9 @@
 """URLs of the overview and of the pages of schedules, workflows and Executions."""
 
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
 
-from jobs.pages.permissions import require_login
 from scheduler.pages import (
     alerts,
     calendars,
@@ -119,13 +119,9 @@ namespaced = [
 ]
 
 urlpatterns = [
-    path("monitor/live", monitor.live, name="monitor-live"),
-    *require_login(
-        [
-            path("", monitor.page, name="monitor"),
-            path("search", finder.results, name="search"),
-            path("monitor/charts", charts.charts, name="monitor-charts"),
-        ]
-    ),
-    path("", include((require_login(namespaced), "scheduler"))),
+    path("monitor/live", login_not_required(monitor.live), name="monitor-live"),
+    path("", monitor.page, name="monitor"),
+    path("search", finder.results, name="search"),
+    path("monitor/charts", charts.charts, name="monitor-charts"),
+    path("", include((namespaced, "scheduler"))),
 ]

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
@@ -117,6 +118,6 @@ urlpatterns = [
     path("api/forbidden", Forbidden.as_view()),
     path("api/open", Open.as_view()),
     path("api/boom", Boom.as_view()),
-    path("api/plain-boom", boom),
+    path("api/plain-boom", login_not_required(boom)),
     path("page-boom", boom),
 ]
