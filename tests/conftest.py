@@ -39,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.execv(sys.executable, [sys.executable, "-m", "config.dev.with_servers", "--", *command])
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection() -> None:
     """What is imported stays: the garbage collector need not look at it every few hundred objects."""
     gc.disable()

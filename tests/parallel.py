@@ -5,8 +5,10 @@ REDIS_URL. The processes share a PostgreSQL server, where pytest-django creates 
 its own Redis server: pub/sub crosses numbered databases, and tests inspect the server's clients.
 """
 
+import importlib
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +70,18 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
     config.option.loadscopereorder = False  # by the number of tests, which says little of their time
     return ByFile(config, log)
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """In a new checkout, each process compiles a share of the test modules, and finds the others compiled."""
+    if not hasattr(session.config, "workerinput"):
+        return
+    number = int(session.config.workerinput["workerid"].removeprefix("gw"))
+    root = session.config.rootpath
+    files = sorted(file for folder in session.config.args for file in (root / folder).rglob("test_*.py"))
+    for file in files[number :: session.config.workerinput["workercount"]]:
+        with suppress(Exception):  # the collection reports it
+            importlib.import_module(".".join(file.relative_to(root).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
