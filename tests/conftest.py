@@ -91,11 +91,13 @@ def static_files_are_listed_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_remembered_of_the_catalogue() -> None:
-    """A process keeps what it read of the catalogue for a moment, and a test may have emptied the tables."""
-    from jobs import catalogue
+def nothing_is_remembered() -> None:
+    """A process keeps what it read of the catalogue for a moment, and a test may have emptied the tables. For
+    a moment it also asks nothing of a Redis that did not answer, which may have been a test's own."""
+    from jobs import catalogue, redis
 
     catalogue.forget()
+    redis._paused_until = 0.0
 
 
 @pytest.fixture
