@@ -3,6 +3,9 @@
 Django truncates every table, and recreates the content types and permissions. A test leaves a few rows in a
 few tables: these are deleted, and the rows that migrations inserted are restored. So every test starts with
 the rows of a new system.
+
+Django also opens a new connection for each such test, whose process in PostgreSQL would read the catalogues
+and compile the functions of the engine again. A connection that is idle is reset instead.
 """
 
 from collections.abc import Iterator
@@ -12,11 +15,14 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.test import TransactionTestCase
 from psycopg2.errors import DeadlockDetected
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 
 RECREATED_BY_MIGRATE = {"django_content_type", "auth_permission"}
 # A table whose file is larger than this is truncated, so that reading it is as fast as reading a new one.
 SMALL_BYTES = 256 * 1024
 DEADLOCK_TRIES = 5
+# As DISCARD ALL, without the plans.
+RESET = "CLOSE ALL; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); DISCARD TEMP"
 # By table, as JSON.
 rows_of_migrations: dict[str, str] = {}
 
@@ -79,10 +85,28 @@ def run_and_restore(statement: str) -> None:
             cursor.execute(f'INSERT INTO "{name}" SELECT * FROM json_populate_recordset({row}, %s)', [rows])
 
 
+def is_reset() -> bool:
+    """Tells whether the connection is as a new one."""
+    if connection.connection is None or connection.in_atomic_block or not connection.get_autocommit():
+        return False
+    if connection.connection.get_transaction_status() != TRANSACTION_STATUS_IDLE:
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute(RESET)
+    connection.ensure_timezone()
+    return True
+
+
 @pytest.fixture(autouse=True, scope="session")
 def fast_teardown() -> Iterator[None]:
     def teardown(case: TransactionTestCase) -> None:
         empty_tables()
 
-    with mock.patch.object(TransactionTestCase, "_fixture_teardown", teardown):
+    def should_reload_connections(case: TransactionTestCase) -> bool:
+        return not is_reset()
+
+    with (
+        mock.patch.object(TransactionTestCase, "_fixture_teardown", teardown),
+        mock.patch.object(TransactionTestCase, "_should_reload_connections", should_reload_connections),
+    ):
         yield
