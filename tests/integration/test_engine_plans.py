@@ -93,6 +93,13 @@ COPY_RUN = """
 """
 
 
+@pytest.fixture(autouse=True)
+def no_autoanalyze(db: None) -> None:
+    """The server analyzes tables by itself, and statements are planned anew then: see PLANNED_ANEW."""
+    for table in TABLES:
+        call.change(f"LOCK TABLE {table} IN SHARE UPDATE EXCLUSIVE MODE")
+
+
 @pytest.fixture
 def office() -> Office:
     """An office with many ended jobs."""
