@@ -69,7 +69,6 @@ class ProblemKindView(APIView):
 
     @extend_schema(
         operation_id="explain_problem",
-        tags=["problems"],
         summary="Explain the code of a problem",
         description="The `type` of a problem is this URL.",
         responses=ProblemKindOut,

@@ -32,7 +32,6 @@ class _StaffView(APIView):
     permission_classes = (IsAdminUser,)
 
 
-@extend_schema(tags=["dead letters"])
 class DeadLettersView(_StaffView):
     @extend_schema(
         operation_id="list_dead_letters",
@@ -51,7 +50,6 @@ class DeadLettersView(_StaffView):
         return page_of(request, rows, DeadLetterPage, DeadLetterOut.of)
 
 
-@extend_schema(tags=["dead letters"])
 class DeadLetterView(_StaffView):
     @extend_schema(operation_id="get_dead_letter", responses={200: DeadLetterOut})
     def get(self, request: Request, letter_id: int) -> Response:
@@ -68,7 +66,6 @@ class _HandleView(_StaffView):
             raise Http404 from None
 
 
-@extend_schema(tags=["dead letters"])
 class RepublishView(_HandleView):
     @extend_schema(
         operation_id="republish_dead_letter",
@@ -82,7 +79,6 @@ class RepublishView(_HandleView):
         return self.handle(request, letter_id, deadletters.republish)
 
 
-@extend_schema(tags=["dead letters"])
 class DiscardView(_HandleView):
     @extend_schema(
         operation_id="discard_dead_letter",

@@ -61,7 +61,6 @@ def own_job(request: Request, job_id: int) -> ExportJob:
     return get_object_or_404(ExportJob.objects.select_related("replay"), pk=job_id, owner=user_of(request))
 
 
-@extend_schema(tags=["exports"])
 class JobsView(APIView):
     @extend_schema(
         operation_id="list_exports",
@@ -81,7 +80,6 @@ class JobsView(APIView):
         return page_of(request, rows, ExportPage, lambda job: ExportOut.at(job, now))
 
 
-@extend_schema(tags=["exports"])
 class JobView(APIView):
     @extend_schema(operation_id="get_export", responses={200: ExportOut})
     def get(self, request: Request, job_id: int) -> Response:
@@ -89,7 +87,6 @@ class JobView(APIView):
         return Response(ExportOut.at(own_job(request, job_id), timezone.now()).dump())
 
 
-@extend_schema(tags=["exports"])
 class CancelView(APIView):
     @extend_schema(
         operation_id="cancel_export",
@@ -107,7 +104,6 @@ class CancelView(APIView):
         return Response(body, status=202, headers={"Location": location})
 
 
-@extend_schema(tags=["exports"])
 class ResultView(APIView):
     # DRF would refuse a client that accepts only the type of the file.
     content_negotiation_class = AcceptsAnyType

@@ -22,7 +22,6 @@ from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read
 
 
-@extend_schema(tags=["exports"])
 class LinksView(APIView):
     @extend_schema(
         operation_id="list_export_links",
@@ -54,7 +53,6 @@ class LinksView(APIView):
         return Response(body, status=201, headers={"Location": location})
 
 
-@extend_schema(tags=["exports"])
 class LinkView(APIView):
     @extend_schema(operation_id="revoke_export_link", responses={204: None})
     def delete(self, request: Request, job_id: int, link_id: int) -> Response:
@@ -64,7 +62,6 @@ class LinkView(APIView):
         return Response(status=204)
 
 
-@extend_schema(tags=["exports"])
 class SharedView(APIView):
     """For everybody who has the link: no other credentials are read."""
 

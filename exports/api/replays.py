@@ -51,7 +51,6 @@ def own_replay(request: Request, replay_id: int) -> Replay:
     return get_object_or_404(Replay, pk=replay_id, owner=user_of(request))
 
 
-@extend_schema(tags=["exports"])
 class ReplaysView(APIView):
     parser_classes = (MultiPartParser,)
 
@@ -87,7 +86,6 @@ class ReplaysView(APIView):
         return Response(ReplayOut.write(replay), status=201, headers={"Location": location})
 
 
-@extend_schema(tags=["exports"])
 class UsageView(APIView):
     @extend_schema(operation_id="get_storage_usage", responses={200: StorageUsageOut})
     def get(self, request: Request) -> Response:
@@ -114,7 +112,6 @@ def _invalid_field(name: str, message: str) -> Problem:
     return Problem(400, "invalid", f"{name}: {message}", errors={name: [message]})
 
 
-@extend_schema(tags=["exports"])
 class ReplayView(APIView):
     @extend_schema(operation_id="get_replay", responses={200: ReplayOut})
     def get(self, request: Request, replay_id: int) -> Response:
@@ -133,7 +130,6 @@ def start_schema(
 ) -> Callable[[Post], Post]:
     return extend_schema(
         operation_id=operation_id,
-        tags=["exports"],
         request=options,
         responses={202: StartedExportOut},
         examples=[example, in_response("accepted", {"jobId": job_id})],

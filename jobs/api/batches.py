@@ -83,7 +83,6 @@ class BatchListView(OfficeView):
 
     @extend_schema(
         operation_id="list_batches",
-        tags=["batches"],
         summary="List batches, newest first",
         responses=list[BatchOut],
     )
@@ -101,7 +100,6 @@ class BatchDetailView(OfficeView):
 
     @extend_schema(
         operation_id="get_batch",
-        tags=["batches"],
         summary="One batch, with its graph, critical path and estimated end",
         parameters=[GRAPH.openapi],
         responses=BatchInFullOut,

@@ -52,7 +52,6 @@ class RetryView(ReasonView):
 
     @extend_schema(
         operation_id="retry_job",
-        tags=["jobs"],
         summary="Run a job again",
         description="For a job that failed, was cancelled, or timed out and waits for a retry: a new "
         "Execution, with its counts at 0. A job with `on_dependency_failure` `fail` can be retried after the "
@@ -75,7 +74,6 @@ class CancelView(ReasonView):
 
     @extend_schema(
         operation_id="cancel_job",
-        tags=["jobs"],
         summary="Cancel a job",
         description="A running job is asked to stop and killed after its grace period; until then its "
         "status stays `processing` and `cancelled_at` is set.",
@@ -133,7 +131,6 @@ class CancelAllView(OfficeView):
 
     @extend_schema(
         operation_id="cancel_jobs",
-        tags=["jobs"],
         summary="Cancel all matching jobs",
         description="By batch, state and role; by default all unfinished jobs of the office.",
         request=CancelAllIn,
@@ -189,7 +186,6 @@ class PriorityView(JobView):
 
     @extend_schema(
         operation_id="set_job_priority",
-        tags=["jobs"],
         summary="Change a job's priority",
         description="A lower number runs earlier; urgent jobs run before all others.",
         request=PriorityIn,

@@ -35,7 +35,6 @@ class EventListView(OfficeView):
 
     @extend_schema(
         operation_id="list_events",
-        tags=["events"],
         summary="An office's events, oldest first",
         description="Continue after `next_after` to miss nothing: a later event has a greater id.",
         parameters=[AFTER.openapi, LIMIT.openapi],

@@ -56,7 +56,6 @@ class ExplainView(JobView):
 
     @extend_schema(
         operation_id="explain_job",
-        tags=["jobs"],
         summary="Why a job is not running now",
         description="Everything that holds it back at once, the decisive reason first.",
         responses=ExplanationOut,

@@ -46,7 +46,6 @@ class JobListView(OfficeView):
 
     @extend_schema(
         operation_id="list_jobs",
-        tags=["jobs"],
         summary="List jobs",
         description="`count` is exact up to 10,000, and an estimate beyond.",
         responses=list[JobOut],
@@ -58,7 +57,6 @@ class JobListView(OfficeView):
 
     @extend_schema(
         operation_id="submit_jobs",
-        tags=["jobs"],
         summary="Submit one job, or a graph of jobs",
         description=(
             "The submission is accepted as a whole or not at all. An unknown `task_id`, an unknown "
@@ -134,7 +132,6 @@ class JobDetailView(JobView):
 
     @extend_schema(
         operation_id="get_job",
-        tags=["jobs"],
         summary="One job, with its executions and attempts",
         responses=JobInFullOut,
     )

@@ -34,7 +34,6 @@ class MemberListView(OfficeView):
 
     @extend_schema(
         operation_id="list_members",
-        tags=["offices"],
         summary="List an office's members",
         description="Owners only.",
         responses=list[MemberOut],
@@ -47,7 +46,6 @@ class MemberListView(OfficeView):
 
     @extend_schema(
         operation_id="set_member",
-        tags=["offices"],
         summary="Add a member, or change a member's role",
         description="Owners only.",
         request=MemberIn,
@@ -71,7 +69,6 @@ class MemberDetailView(OfficeView):
 
     @extend_schema(
         operation_id="remove_member",
-        tags=["offices"],
         summary="Remove a member",
         description="Owners only.",
         responses={204: None},

@@ -64,7 +64,6 @@ class OfficeListView(GenericAPIView[Office]):
 
     @extend_schema(
         operation_id="list_offices",
-        tags=["offices"],
         summary="List the offices you are a member of",
         description="Staff see all of them.",
         responses=list[OfficeOut],
@@ -79,7 +78,6 @@ class OfficeListView(GenericAPIView[Office]):
 
     @extend_schema(
         operation_id="create_office",
-        tags=["offices"],
         summary="Create an office",
         description="The caller becomes its owner.",
         request=OfficeIn,
@@ -102,14 +100,13 @@ def role_in(office: Any, staff: str | None) -> str:
 class OfficeDetailView(OfficeView):
     """One office."""
 
-    @extend_schema(operation_id="get_office", tags=["offices"], summary="One office", responses=OfficeOut)
+    @extend_schema(operation_id="get_office", summary="One office", responses=OfficeOut)
     def get(self, request: Request, office_id: UUID) -> Response:
         access = self.access()
         return Response(OfficeOut.write(access.office, role=access.role))
 
     @extend_schema(
         operation_id="change_office",
-        tags=["offices"],
         summary="Change an office's name or notification addresses",
         description="Owners only. Its limits are at `/scheduler/config`.",
         request=OfficeIn,
@@ -123,7 +120,6 @@ class OfficeDetailView(OfficeView):
 
     @extend_schema(
         operation_id="delete_office",
-        tags=["offices"],
         summary="Delete an office and everything in it",
         description="Owners only.",
         responses={204: None},

@@ -45,7 +45,6 @@ class StatsView(OfficeView):
 
     @extend_schema(
         operation_id="get_job_queue_stats",
-        tags=["scheduler"],
         summary="Number of jobs in each state",
         responses=JobQueueStatsOut,
     )
@@ -58,7 +57,6 @@ class ConfigView(OfficeView):
 
     @extend_schema(
         operation_id="get_scheduler_config",
-        tags=["scheduler"],
         summary="Limits, timeouts and retries of an office",
         responses=office_config.JobSchedulerConfig,
         examples=[in_response("a new office", DEFAULTS)],
@@ -68,7 +66,6 @@ class ConfigView(OfficeView):
 
     @extend_schema(
         operation_id="change_scheduler_config",
-        tags=["scheduler"],
         summary="Change limits, timeouts and retries",
         description=(
             "Owners only. A JSON merge patch: settings that are not named stay unchanged, inside the two "
@@ -93,7 +90,6 @@ class ProcessView(OfficeView):
 
     @extend_schema(
         operation_id="process_jobs",
-        tags=["scheduler"],
         summary="Promote ready jobs and fill free slots now",
         description="The engine also does this by itself.",
         request=None,

@@ -60,7 +60,6 @@ class QueueListView(_QueueView):
 
     @extend_schema(
         operation_id="list_roles",
-        tags=["roles"],
         summary="List the roles, and whether their queues are paused",
         description="Staff only.",
         responses=list[RoleQueueOut],
@@ -77,7 +76,6 @@ class PauseQueueView(_QueueView):
 
     @extend_schema(
         operation_id="pause_role",
-        tags=["roles"],
         summary="Pause the queue of a role",
         description="Staff only. No run of the role starts, in any office and by any trigger, until it is "
         "resumed; runs that have started go on. A queue that is paused already stays as it is.",
@@ -100,7 +98,6 @@ class ResumeQueueView(_QueueView):
 
     @extend_schema(
         operation_id="resume_role",
-        tags=["roles"],
         summary="Resume the queue of a role",
         description="Staff only. What has waited starts at once. A queue that is not paused stays as it is.",
         request=None,

@@ -50,10 +50,9 @@ class RunLogOut(ApiOut):
     truncated: bool = Field(description="Whether earlier lines were not kept.")
 
 
-def describe_page(operation_id: str, tag: str, summary: str) -> Callable[[F], F]:
+def describe_page(operation_id: str, summary: str) -> Callable[[F], F]:
     return extend_schema(
         operation_id=operation_id,
-        tags=[tag],
         summary=summary,
         description=(
             "What the run has logged and printed, the oldest line first. Continue after `next_after`. Output "
@@ -64,10 +63,9 @@ def describe_page(operation_id: str, tag: str, summary: str) -> Callable[[F], F]
     )
 
 
-def describe_file(operation_id: str, tag: str, summary: str) -> Callable[[F], F]:
+def describe_file(operation_id: str, summary: str) -> Callable[[F], F]:
     return extend_schema(
         operation_id=operation_id,
-        tags=[tag],
         summary=summary,
         parameters=[parameter.openapi for parameter in FILE],
         responses={(200, "text/plain"): OpenApiResponse(OpenApiTypes.STR, "The lines as text.")},
@@ -116,7 +114,7 @@ def _parts(lines: Iterator[str]) -> Iterator[bytes]:
 
 
 class JobLogView(JobView):
-    @describe_page("job_log", "jobs", "The log of a job's latest run")
+    @describe_page("job_log", "The log of a job's latest run")
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         return log_page(request, reading.latest_run(self.job(self.office())))
 
@@ -131,6 +129,6 @@ class TextRenderer(JSONRenderer):
 class JobLogFileView(JobView):
     renderer_classes = (JSONRenderer, TextRenderer)
 
-    @describe_file("download_job_log", "jobs", "The log of a job's latest run as a file")
+    @describe_file("download_job_log", "The log of a job's latest run as a file")
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> HttpResponseBase:
         return log_file(request, reading.latest_run(self.job(self.office())), str(job_id))

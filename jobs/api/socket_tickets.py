@@ -27,7 +27,6 @@ class TicketView(APIView):
 
     @extend_schema(
         operation_id="create_ws_ticket",
-        tags=["sockets"],
         summary="Get a ticket that opens one socket, within 30 seconds",
         description="For a page that can send neither our cookie nor a header: open the socket with "
         "`?ticket=` and this.",

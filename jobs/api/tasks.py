@@ -79,7 +79,6 @@ class TaskListView(GenericAPIView[Any]):
 
     @extend_schema(
         operation_id="list_tasks",
-        tags=["tasks"],
         summary="List the registered Tasks",
         responses=list[TaskOut],
     )
@@ -93,7 +92,7 @@ class TaskListView(GenericAPIView[Any]):
 class TaskDetailView(APIView):
     """A Task's arguments and options."""
 
-    @extend_schema(operation_id="get_task", tags=["tasks"], summary="One Task", responses=TaskOut)
+    @extend_schema(operation_id="get_task", summary="One Task", responses=TaskOut)
     def get(self, request: Request, task_id: str) -> Response:
         try:
             task = catalogue.find(task_id)

@@ -84,7 +84,6 @@ class WebhookListView(OfficeView):
 
     @extend_schema(
         operation_id="list_webhooks",
-        tags=["webhooks"],
         summary="List an office's webhooks",
         description="Owners only.",
         responses=list[WebhookOut],
@@ -96,7 +95,6 @@ class WebhookListView(OfficeView):
 
     @extend_schema(
         operation_id="create_webhook",
-        tags=["webhooks"],
         summary="Create a webhook",
         description="Owners only. The webhook receives later events, as messages of the Standard Webhooks "
         "specification or of a chat. The response shows the secret that signs them; it is not shown again.",
@@ -131,7 +129,6 @@ class WebhookDetailView(WebhookView):
 
     @extend_schema(
         operation_id="get_webhook",
-        tags=["webhooks"],
         summary="Get a webhook",
         description="Owners only.",
         responses=WebhookOut,
@@ -141,7 +138,6 @@ class WebhookDetailView(WebhookView):
 
     @extend_schema(
         operation_id="change_webhook",
-        tags=["webhooks"],
         summary="Change a webhook",
         description="Owners only. A webhook that is enabled again does not receive the events it missed. "
         "Disabling a webhook gives up the deliveries that wait for it.",
@@ -157,7 +153,6 @@ class WebhookDetailView(WebhookView):
 
     @extend_schema(
         operation_id="delete_webhook",
-        tags=["webhooks"],
         summary="Delete a webhook and its deliveries",
         description="Owners only.",
         responses={204: None},
@@ -172,7 +167,6 @@ class RotateView(WebhookView):
 
     @extend_schema(
         operation_id="rotate_webhook_secret",
-        tags=["webhooks"],
         summary="Rotate a webhook's secret",
         description="Owners only. For a day messages carry two signatures, of the new and of the previous "
         "secret. The new secret is shown only in this response.",
@@ -193,7 +187,6 @@ class TestView(WebhookView):
 
     @extend_schema(
         operation_id="send_test_message",
-        tags=["webhooks"],
         summary="Send a test message",
         description="Owners only. The message has the type `test` and is sent like every "
         "other; its delivery, with a negative `event_id`, shows the response.",
@@ -215,7 +208,6 @@ class DeliveryListView(WebhookView):
 
     @extend_schema(
         operation_id="list_deliveries",
-        tags=["webhooks"],
         summary="List a webhook's deliveries, newest first",
         description="Owners only.",
         responses=list[DeliveryOut],
@@ -231,7 +223,6 @@ class SendAgainView(WebhookView):
 
     @extend_schema(
         operation_id="send_delivery_again",
-        tags=["webhooks"],
         summary="Send a delivery again",
         description="Owners only. Its `webhook-id` stays the same.",
         request=None,

@@ -12,7 +12,7 @@ from scheduler.api.executions import ExecutionView
 
 
 class ExecutionLogView(ExecutionView):
-    @describe_page("execution_log", "executions", "The log of a run")
+    @describe_page("execution_log", "The log of a run")
     def get(self, request: Request, execution_id: UUID) -> Response:
         return log_page(request, self.execution())
 
@@ -20,6 +20,6 @@ class ExecutionLogView(ExecutionView):
 class ExecutionLogFileView(ExecutionView):
     renderer_classes = (JSONRenderer, TextRenderer)
 
-    @describe_file("download_execution_log", "executions", "The log of a run as a file")
+    @describe_file("download_execution_log", "The log of a run as a file")
     def get(self, request: Request, execution_id: UUID) -> HttpResponseBase:
         return log_file(request, self.execution(), str(execution_id))

@@ -18,11 +18,15 @@ from jobs.api_model import ApiIn
 # The tags of paths that do not begin with theirs.
 TAGS = {
     "calendars": "schedules",
+    "deadletters": "dead letters",
+    "jobs": "exports",
     "libraries": "step queues",
     "queues": "step queues",
+    "replays": "exports",
     "scheduler": "monitor",
     "steps": "step queues",
     "workflow": "workflows",
+    "ws-ticket": "sockets",
 }
 _FIRST_SENTENCE = re.compile(r"(.+?)\.(?:\s+|$)(.*)", re.DOTALL)
 
@@ -54,14 +58,16 @@ class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
 class Schema(AutoSchema):
     """Takes an operation's summary from the first sentence of its docstring, unless it is set.
 
-    Its tag is the first part of its path, or as TAGS says.
+    Its tag is the first part of its path, or as TAGS says. What an office has is tagged by the next part.
     """
 
     _answers_list = False
 
     def get_tags(self) -> list[str]:
-        tags: list[str] = super().get_tags()
-        return [TAGS.get(tag, tag) for tag in tags]
+        first, *rest = self._tokenize_path()
+        if first == "offices" and rest and rest[0] != "members":
+            return rest[:1]
+        return [TAGS.get(first, first)]
 
     def get_summary(self) -> str | None:
         match = _FIRST_SENTENCE.match(self._doc())
