@@ -69,7 +69,6 @@ class _HandleView(_StaffView):
 class RepublishView(_HandleView):
     @extend_schema(
         operation_id="republish_dead_letter",
-        request=None,
         responses=DeadLetterOut,
         extensions=problems("not_whole", "already_handled"),
     )
@@ -82,7 +81,6 @@ class RepublishView(_HandleView):
 class DiscardView(_HandleView):
     @extend_schema(
         operation_id="discard_dead_letter",
-        request=None,
         responses=DeadLetterOut,
         extensions=problems("already_handled"),
     )

@@ -90,7 +90,6 @@ class JobView(APIView):
 class CancelView(APIView):
     @extend_schema(
         operation_id="cancel_export",
-        request=None,
         responses={202: ExportOut},
         examples=[in_response("cancelled", CANCELLED_EXAMPLE)],
         extensions=problems("ended"),

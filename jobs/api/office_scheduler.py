@@ -92,7 +92,6 @@ class ProcessView(OfficeView):
         operation_id="process_jobs",
         summary="Promote ready jobs and fill free slots now",
         description="The engine also does this by itself.",
-        request=None,
         responses=ProcessedOut,
         examples=[in_response("done", {"promoted": 2, "dispatched": 1})],
     )

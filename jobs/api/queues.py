@@ -100,7 +100,6 @@ class ResumeQueueView(_QueueView):
         operation_id="resume_role",
         summary="Resume the queue of a role",
         description="Staff only. What has waited starts at once. A queue that is not paused stays as it is.",
-        request=None,
         responses=RoleQueueOut,
         examples=[in_response("resumed", RESUMED)],
     )

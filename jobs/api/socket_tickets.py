@@ -30,7 +30,6 @@ class TicketView(APIView):
         summary="Get a ticket that opens one socket, within 30 seconds",
         description="For a page that can send neither our cookie nor a header: open the socket with "
         "`?ticket=` and this.",
-        request=None,
         responses={201: TicketOut},
         examples=[in_response("a ticket", EXAMPLE)],
     )

@@ -170,7 +170,6 @@ class RotateView(WebhookView):
         summary="Rotate a webhook's secret",
         description="Owners only. For a day messages carry two signatures, of the new and of the previous "
         "secret. The new secret is shown only in this response.",
-        request=None,
         responses=WebhookWithSecretOut,
         examples=[in_response("for a day both are valid", examples.ROTATED)],
         extensions=problems("webhook_not_signed"),
@@ -190,7 +189,6 @@ class TestView(WebhookView):
         summary="Send a test message",
         description="Owners only. The message has the type `test` and is sent like every "
         "other; its delivery, with a negative `event_id`, shows the response.",
-        request=None,
         responses={202: DeliveryOut},
         extensions=problems("webhook_disabled"),
     )
@@ -225,7 +223,6 @@ class SendAgainView(WebhookView):
         operation_id="send_delivery_again",
         summary="Send a delivery again",
         description="Owners only. Its `webhook-id` stays the same.",
-        request=None,
         responses={202: DeliveryOut},
         extensions=problems("webhook_disabled"),
     )
