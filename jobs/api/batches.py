@@ -6,6 +6,7 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import ConfigDict, Field
+from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,6 +19,7 @@ from jobs.api.framework.query import Flag
 from jobs.api.views import OfficeView
 from jobs.api_model import AnyOf, ApiOut, Number, Omittable, TextOrNone, Time
 from jobs.insight import progress, stats
+from jobs.models import Batch
 from jobs.states import JobStatus
 
 GRAPH = Flag("graph", "`false` leaves the graph out.", default=True)
@@ -78,7 +80,7 @@ class BatchInFullOut(BatchOut):
     estimated_end: Time | None = Field(description="Null if the batch has ended, or if unknown.")
 
 
-class BatchListView(OfficeView):
+class BatchListView(OfficeView, GenericAPIView[Batch]):
     """The batches of an office, each with its progress."""
 
     @extend_schema(

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_serializer
+from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -37,7 +38,7 @@ class JobPagination(RoughPagination):
         return [rows[number] for number in numbers if number in rows]
 
 
-class JobListView(OfficeView):
+class JobListView(OfficeView, GenericAPIView[Job]):
     """The jobs of an office."""
 
     queryset = Job.objects.none()

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from pydantic import AliasPath, Field
+from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,6 +17,7 @@ from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read
 from jobs.api.views import OWNER, OfficeView
 from jobs.api_model import AnyOf, ApiIn, ApiOut, OneOf
+from jobs.models import Membership
 from jobs.states import MemberRole
 
 
@@ -29,7 +31,7 @@ class MemberOut(ApiOut):
     role: Annotated[str, AnyOf(MemberRole.choices)]
 
 
-class MemberListView(OfficeView):
+class MemberListView(OfficeView, GenericAPIView[Membership]):
     """The members and their roles."""
 
     @extend_schema(

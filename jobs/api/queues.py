@@ -9,6 +9,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import IsAdminUser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs import queues
 from jobs.api.framework.authentication import user_of
@@ -43,7 +44,7 @@ class RoleQueueOut(ApiOut):
     paused: RolePauseOut | None = Field(validation_alias="pause", description="Null unless it is paused.")
 
 
-class _QueueView(GenericAPIView[Any]):
+class _QueueView(APIView):
     permission_classes = (IsAdminUser,)
 
     def queue(self, role: str) -> queues.Queue:
@@ -53,7 +54,7 @@ class _QueueView(GenericAPIView[Any]):
         return queue
 
 
-class QueueListView(_QueueView):
+class QueueListView(_QueueView, GenericAPIView[Any]):
     """The queues, and which of them are paused."""
 
     pagination_class = TaskPagination

@@ -3,9 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from jobs import serialize
 from jobs.access import Access, require_access
@@ -18,7 +18,7 @@ OPERATOR = MemberRole.OPERATOR
 OWNER = MemberRole.OWNER
 
 
-class OfficeView(GenericAPIView[Any]):
+class OfficeView(APIView):
     """A view below /api/offices/:id."""
 
     def access(self, role: str = MemberRole.VIEWER) -> Access:

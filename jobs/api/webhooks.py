@@ -6,6 +6,7 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import Field
+from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -79,7 +80,7 @@ class DeliveryOut(ApiOut):
     answer: TextOrNone = Field(description="The receiver's response to the last attempt.")
 
 
-class WebhookListView(OfficeView):
+class WebhookListView(OfficeView, GenericAPIView[Webhook]):
     """The office's webhooks."""
 
     @extend_schema(
@@ -199,7 +200,7 @@ class TestView(WebhookView):
         return Response(delivery_json(notification), status=202, headers={"Location": location})
 
 
-class DeliveryListView(WebhookView):
+class DeliveryListView(WebhookView, GenericAPIView[Notification]):
     """The deliveries of a webhook."""
 
     pagination_class = RoughPagination

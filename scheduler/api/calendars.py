@@ -54,8 +54,6 @@ class CalendarIn(ApiIn):
 
 
 class CalendarsView(GenericAPIView[Calendar]):
-    queryset = Calendar.objects.none()
-
     @extend_schema(operation_id="list_calendars", responses=list[CalendarOut])
     def get(self, request: Request) -> Response:
         """List your calendars, by name. Staff see the calendars of all users."""

@@ -22,8 +22,6 @@ from scheduler.steps.models import Step
 
 
 class JobsView(GenericAPIView[Step]):
-    queryset = Step.objects.none()
-
     @extend_schema(operation_id="list_unlinked_steps", responses=list[schemas.StepOut])
     def get(self, request: Request) -> Response:
         """List your jobs that are in no queue yet, oldest first."""

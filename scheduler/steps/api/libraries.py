@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.problem_details import Problem
 from jobs.api.tasks import TaskPagination
 from scheduler.steps import libraries
@@ -17,14 +16,12 @@ from scheduler.steps.api import schemas
 
 class LibrariesView(GenericAPIView[Any]):
     pagination_class = TaskPagination
-    filter_backends = ()
 
     @extend_schema(operation_id="list_libraries", responses=list[schemas.OperationLibraryOut])
     def get(self, request: Request) -> Response:
         """List the operation libraries, with their operations and arguments."""
-        reject_unknown(request, PAGING)
         names: Any = libraries.names()
-        page = self.paginate_queryset(names) or []
+        page = self.paginate_queryset(self.filter_queryset(names)) or []
         return self.get_paginated_response([schemas.library_json(name) for name in page])
 
 

@@ -70,8 +70,6 @@ class EnqueuedJobIn(ApiIn):
 
 
 class StepsView(QueueView, GenericAPIView[Step]):
-    queryset = Step.objects.none()
-
     @extend_schema(operation_id="list_steps", responses=list[schemas.StepOut])
     def get(self, request: Request, queue_id: int) -> Response:
         """List a queue's jobs in order."""
