@@ -70,16 +70,13 @@ class TimeFilter(IsoDateTimeFilter):  # type: ignore[misc]
 
 
 class FilterBackend(DjangoFilterBackend):  # type: ignore[misc]
-    """Allows the view's filters, its paging, and `also_allowed_parameters` only."""
+    """Allows the view's filters and paging only."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
         filters = self.get_filterset_class(view, queryset)
-        own = set(filters.base_filters if filters else ())
-        allowed = {*own, *getattr(view, "also_allowed_parameters", ())}
-        if getattr(view, "pagination_class", None):
-            allowed |= set(PAGING)
-        reject_unknown(request, allowed)
-        reject_empty(request, sorted(own))
+        own = sorted(filters.base_filters) if filters else []
+        reject_unknown(request, [*own, *PAGING])
+        reject_empty(request, own)
         return super().filter_queryset(request, queryset, view)  # type: ignore[no-any-return]
 
 
