@@ -67,7 +67,7 @@ def change(
     event_types: Sequence[str] | None = None,
     enabled: bool | None = None,
     actor: str = "",
-) -> None:
+) -> Webhook:
     """Change a webhook for future events. If it is enabled again, it does not receive earlier events."""
     fields: dict[str, Any] = {}
     if url is not None:
@@ -84,6 +84,7 @@ def change(
         # A URL may contain a secret.
         changes = {name: value for name, value in fields.items() if name in ("event_types", "enabled")}
         _record(Act.WEBHOOK_CHANGED, webhook, actor, **changes)
+    return webhook
 
 
 def disable(webhook: Webhook, reason: str) -> None:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from jobs import members
 from jobs.access import access_for
-from jobs.errors import Conflict, Refused
+from jobs.errors import Conflict
 from jobs.models import Office
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import actor_of, current_user, office_access
@@ -36,16 +36,12 @@ def office_members(request: HttpRequest, office_id: UUID) -> HttpResponse:
     office = office_access(request, office_id, MemberRole.OWNER).office
     posted = request.POST if request.method == "POST" else None
     form = MemberForm(posted, initial={"role": MemberRole.OPERATOR})
-    if not form.is_valid():
+    saved = form.save(lambda: members.set_role(office, **form.cleaned_data, actor=actor_of(request)))
+    if saved is None:
         return _render(request, office, form)
-    username, role = form.cleaned_data["username"], form.cleaned_data["role"]
-    try:
-        _member, is_new = members.set_role(office, username, role, actor=actor_of(request))
-    except Refused as refused:
-        form.add_refusal(refused)
-        return _render(request, office, form)
+    _member, is_new = saved
     text = _("%(name)s is a member now.") if is_new else _("The role of %(name)s was changed.")
-    messages.success(request, text % {"name": username})
+    messages.success(request, text % {"name": form.cleaned_data["username"]})
     return _redirect(request, office_id)
 
 

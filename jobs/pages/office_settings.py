@@ -11,7 +11,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs import office_config, offices
 from jobs.access import Access
-from jobs.errors import Refused
 from jobs.pages.office_form import LimitsForm, OfficeForm
 from jobs.pages.permissions import actor_of, can_configure, current_user, office_access
 from jobs.states import MemberRole
@@ -47,12 +46,7 @@ def office(request: HttpRequest, office_id: UUID) -> HttpResponse:
 def limits(request: HttpRequest, office_id: UUID) -> HttpResponse:
     access = office_access(request, office_id, MemberRole.OWNER)
     form = LimitsForm(access.office, request.POST)
-    if not form.is_valid():
-        return _render(request, access, limits=form)
-    try:
-        office_config.change(office_id, form.patch(), actor=actor_of(request))
-    except Refused as refused:
-        form.add_refusal(refused)
+    if form.save(lambda: office_config.change(office_id, form.patch(), actor=actor_of(request))) is None:
         return _render(request, access, limits=form)
     messages.success(request, _("Saved."))
     return redirect("pages:office", office_id)

@@ -75,14 +75,9 @@ def office_webhooks(request: HttpRequest, office_id: UUID) -> HttpResponse:
     office = _office(request, office_id)
     posted = request.POST if request.method == "POST" else None
     form = NewWebhookForm(posted, initial={"event_types": creation.DEFAULT_TYPES})
-    if form.is_valid():
-        try:
-            webhook = verbs.add(office, **form.cleaned_data, actor=actor_of(request))
-        except Refused as refused:
-            form.add_refusal(refused)
-        else:
-            secret = "" if webhook.is_chat else webhook.secret
-            return _render_one(request, office, webhook, secret=secret)
+    if webhook := form.save(lambda: verbs.add(office, **form.cleaned_data, actor=actor_of(request))):
+        secret = "" if webhook.is_chat else webhook.secret
+        return _render_one(request, office, webhook, secret=secret)
     context = {"form": form, "webhooks": office.webhooks.order_by("id")}
     return _render(request, office, "jobs/webhooks.html", context, status=400 if form.errors else 200)
 
@@ -96,12 +91,7 @@ def webhook(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespo
     if request.method != "POST":
         return _render_one(request, office, row)
     form = _form_of(row)(request.POST, initial={})
-    if not form.is_valid():
-        return _render_one(request, office, row, form=form)
-    try:
-        verbs.change(row, **form.cleaned_data, actor=actor_of(request))
-    except Refused as refused:
-        form.add_refusal(refused)
+    if form.save(lambda: verbs.change(row, **form.cleaned_data, actor=actor_of(request))) is None:
         return _render_one(request, office, row, form=form)
     messages.success(request, _("Saved."))
     return redirect("pages:webhook", office_id, webhook_id)
