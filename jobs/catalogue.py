@@ -104,6 +104,11 @@ def all_tasks() -> list[KnownTask]:
     return [tasks[name] for name in sorted(tasks)]
 
 
+def public_tasks() -> list[KnownTask]:
+    """Those that clients may start."""
+    return [task for task in all_tasks() if task.public]
+
+
 def find_entry(kind: str, name: str) -> Entry | None:
     is_fresh = time.monotonic() < _read.at + FRESH_SECONDS
     entry = _read.entries.get((kind, name)) if is_fresh else None

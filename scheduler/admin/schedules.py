@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from jobs import catalogue
 from jobs.access import operated_offices
 from jobs.admin import columns, links
 from jobs.admin.actions import Operator, RowAction
@@ -31,7 +32,6 @@ from scheduler.manual_runs import run_schedule
 from scheduler.models import Calendar, Occurrence, Schedule
 from scheduler.pages import schedule_form
 from scheduler.pages.schedule_form import POLICIES
-from scheduler.pages.task_arguments import public_tasks
 from scheduler.pages.times import language
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules import rules, words
@@ -94,7 +94,7 @@ class ScheduleForm(MaskedForm):
             if name in self.fields:
                 self.fields[name].queryset = allowed  # type: ignore[attr-defined]
         # Include the schedule's own Task even if its code was removed.
-        names = dict.fromkeys([self.instance.task_id, *(task.task_id for task in public_tasks())])
+        names = dict.fromkeys([self.instance.task_id, *(task.task_id for task in catalogue.public_tasks())])
         if "task_id" in self.fields:
             self.fields["task_id"].choices = [(name, name or "---------") for name in names]  # type: ignore[attr-defined]
 

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from jobs import catalogue
 from jobs.access import operated_offices
 from jobs.errors import ErrorText, InvalidValue, Refused
 from jobs.field_types import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS, MOST_RETRIES
@@ -27,7 +28,6 @@ from scheduler.pages.forms import (
     wall_text,
     zone_field,
 )
-from scheduler.pages.task_arguments import public_tasks
 from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS, CatchUp
 from scheduler.schedules.rules import Kind, Rule
 from scheduler.schedules.timezones import KOREAN_TIME
@@ -133,7 +133,7 @@ class ScheduleForm(EditForm):
         # Present as soon as the fields about time are valid.
         self.rule: Rule | None = None
         self.fields["args"].before = schedule.args if schedule else None  # type: ignore[attr-defined]
-        tasks = [(task.task_id, task.task_id) for task in public_tasks()]
+        tasks = [(task.task_id, task.task_id) for task in catalogue.public_tasks()]
         self.fields["task_id"].widget.choices = [("", "–"), *tasks]
         calendars = Calendar.objects.filter(owner=owner).values_list("id", "name") if owner else ()
         self.fields["calendar"].widget.choices = [("", "–"), *calendars]

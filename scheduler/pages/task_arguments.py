@@ -48,10 +48,6 @@ class Help:
     example: str
 
 
-def public_tasks() -> list[KnownTask]:
-    return [task for task in catalogue.all_tasks() if task.public]
-
-
 def help_for(task_id: str) -> Help | None:
     task = catalogue.find_public(task_id)
     if task is None:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from jobs import lifecycle, submission
+from jobs import catalogue, lifecycle, submission
 from jobs.access import operated_offices, require_access
 from jobs.insight.offers import service_of, services
 from jobs.known_tasks import KnownTask
@@ -21,7 +21,7 @@ from jobs.states import MemberRole
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_task
 from scheduler.models import Schedule
-from scheduler.pages.task_arguments import help_for, public_tasks
+from scheduler.pages.task_arguments import help_for
 from scheduler.pages.task_form import TaskForm
 from scheduler.schedules import lifecycle as schedules
 
@@ -30,7 +30,7 @@ MOST_OFFICES = 500
 
 @require_safe
 def tasks(request: HttpRequest) -> HttpResponse:
-    public = public_tasks()
+    public = catalogue.public_tasks()
     offered = services([(task.task_id, task.role) for task in public])
     rows = [{"task": task, "service": offered[task.task_id]} for task in public]
     return render(request, "scheduler/tasks.html", {"section": "tasks", "rows": rows})

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs import workers
+from jobs import catalogue, workers
 from jobs.errors import Refused
 from jobs.insight.stats import usual_times_of_slow
 from jobs.models import Execution, Worker
@@ -23,7 +23,6 @@ from jobs.pages.permissions import current_user, staff_user
 from jobs.states import ExecutionStatus
 from scheduler import access, failures
 from scheduler.pages.causes import causes_of, queues_of_executions
-from scheduler.pages.task_arguments import public_tasks
 from scheduler.runs import search
 from scheduler.runs.filters import ENDED, RunFilter
 
@@ -55,7 +54,7 @@ def worker(request: HttpRequest, name: str, *, template: str = "worker.html") ->
     }
     if user.is_staff:
         context["offers"] = workers.offers_of(name)
-        context["public"] = {task.task_id for task in public_tasks()}
+        context["public"] = {task.task_id for task in catalogue.public_tasks()}
     elif not (context["running"] or context["rows"] or context["failures"]):
         raise Http404
     linked = [*context["running"], *(group.last for group in context["failures"])]

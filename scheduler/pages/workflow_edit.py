@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
+from jobs import catalogue
 from jobs.access import offices_of, require_access
 from jobs.ids import parse_uuid
 from jobs.models import Office
@@ -24,7 +25,6 @@ from scheduler.pages import workflow_editor
 from scheduler.pages.forms import json_text
 from scheduler.pages.schedule_edit import PREVIEWED_RUNS
 from scheduler.pages.steps_graph import drawing_of, steps_of
-from scheduler.pages.task_arguments import public_tasks
 from scheduler.pages.times import COMMON_ZONES, change_texts, language, moments
 from scheduler.pages.workflow_form import EXAMPLE, WorkflowForm, config_data
 from scheduler.pages.workflows import OFFICES_LIMIT, can_operate
@@ -49,7 +49,7 @@ def edit(request: HttpRequest, workflow_id: UUID | None = None) -> HttpResponse:
         "workflow": workflow,
         "office": form.target_office,
         "form": form,
-        "tasks": public_tasks(),
+        "tasks": catalogue.public_tasks(),
         "example": json_text(EXAMPLE),
         "zones": COMMON_ZONES,
         "preview_at": reverse("scheduler:workflow-preview", args=[workflow.id])
