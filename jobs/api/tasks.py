@@ -83,7 +83,7 @@ class TaskListView(GenericAPIView[Any]):
         responses=list[TaskOut],
     )
     def get(self, request: Request) -> Response:
-        tasks: Any = [task for task in catalogue.all_tasks() if task.public]
+        tasks: Any = catalogue.public_tasks()
         page = self.paginate_queryset(self.filter_queryset(tasks)) or []
         offered = services([(task.task_id, task.role) for task in page])
         return self.get_paginated_response([task_json(task, offered[task.task_id]) for task in page])
@@ -94,10 +94,7 @@ class TaskDetailView(APIView):
 
     @extend_schema(operation_id="get_task", summary="One Task", responses=TaskOut)
     def get(self, request: Request, task_id: str) -> Response:
-        try:
-            task = catalogue.find(task_id)
-        except UnknownTask as error:
-            raise Problem(404, "not_found", str(error)) from None
-        if not task.public:
+        task = catalogue.find_public(task_id)
+        if task is None:
             raise Problem(404, "not_found", str(UnknownTask(task_id)))
         return Response(task_json(task, service_of(task.task_id, task.role)))
