@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs import catalogue
-from jobs.access import offices_of, require_access
+from jobs.access import operated_offices, require_access
 from jobs.ids import parse_uuid
 from jobs.models import Office
 from jobs.pages.permissions import current_user
@@ -27,7 +27,7 @@ from scheduler.pages.schedule_edit import PREVIEWED_RUNS
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.times import COMMON_ZONES, change_texts, language, moments
 from scheduler.pages.workflow_form import EXAMPLE, WorkflowForm, config_data
-from scheduler.pages.workflows import OFFICES_LIMIT, can_operate
+from scheduler.pages.workflows import OFFICES_LIMIT
 from scheduler.schedules import clock_changes, words
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.states import WorkflowStatus
@@ -81,7 +81,7 @@ def _form(request: HttpRequest, workflow_id: UUID | None, data: QueryDict | None
         workflow = workflow_for(user, workflow_id, MemberRole.OPERATOR)
         return WorkflowForm(data, workflow=workflow, office=workflow.office)
     office = office_of(user, request.POST or request.GET)
-    return WorkflowForm(data, workflow=None, office=office, offices=operated_offices(user))
+    return WorkflowForm(data, workflow=None, office=office, offices=operated_offices(user)[:OFFICES_LIMIT])
 
 
 def _save(form: WorkflowForm) -> Workflow | None:
@@ -89,11 +89,6 @@ def _save(form: WorkflowForm) -> Workflow | None:
     if form.workflow is not None:
         return workflows.change(form.workflow.id, form.values, now=now)
     return workflows.create(form.target_office, form.values, now=now) if form.target_office else None
-
-
-def operated_offices(user: User) -> list[Office]:
-    offices: Any = offices_of(user)[:OFFICES_LIMIT]
-    return [office for office in offices if can_operate(user, office.member_role)]
 
 
 def office_of(user: User, query: QueryDict) -> Office | None:

@@ -4,7 +4,7 @@ An edit writes only the fields that were changed, as PATCH does: a schedule that
 pending run.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -115,7 +115,7 @@ class WorkflowForm(EditForm):
         *,
         workflow: Workflow | None,
         office: Office | None,
-        offices: Sequence[Office] = (),
+        offices: Iterable[Office] = (),
     ) -> None:
         super().__init__(data, initial=values_of(workflow) if workflow else new_values(office))
         self.workflow, self.target_office = workflow, office

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.contrib.auth.models import User
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
-from jobs.access import RANK, access_for, max_role, offices_of, role_of_staff
+from jobs.access import access_for, offices_of, operated_offices
 from jobs.display import state_label
 from jobs.ids import parse_uuid
 from jobs.insight import progress
@@ -71,7 +70,7 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
     )
     query, at = filter_query(request.GET, form.fields), reverse("scheduler:workflows")
     marks = recent_marks([workflow.id for workflow in page.rows])
-    offices: dict[UUID, Any] = offices_of(user).in_bulk({workflow.office_id for workflow in page.rows})
+    operated = operated_offices(user).in_bulk({workflow.office_id for workflow in page.rows})
     rows = [
         {
             "workflow": workflow,
@@ -79,7 +78,7 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
             "active": workflow.status == WorkflowStatus.ACTIVE,
             "next": next_run(workflow),
             "marks": marks.get(workflow.id, []),
-            "may_act": can_operate(user, offices[workflow.office_id].member_role),
+            "may_act": workflow.office_id in operated,
         }
         for workflow in page.rows
     ]
@@ -94,12 +93,6 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
         **place.context(at, query, place.count_new(matching)),
     }
     return render(request, f"scheduler/{template}", context)
-
-
-def can_operate(user: User, role: str | None) -> bool:
-    """Whether the user may operate workflows, by their role in the office and as staff."""
-    best = max_role(role, role_of_staff(user)) if role else role_of_staff(user)
-    return best is not None and RANK[best] >= RANK[MemberRole.OPERATOR]
 
 
 def in_words(workflow: Workflow) -> str:
