@@ -13,6 +13,7 @@ from pydantic import AnyUrl, TypeAdapter
 from pydantic import ValidationError as PydanticError
 
 from jobs.errors import ErrorText, FieldErrors
+from jobs.texts import first_line
 
 LONGEST_TEXT = 300
 # Pydantic's names of JSON's types and formats: what a client has always read in an answer.
@@ -78,7 +79,7 @@ class Schema:
                 offline=True,
             )
         except ValueError as error:
-            raise UnusableSchema(str(error).partition("\n")[0][:LONGEST_TEXT]) from None
+            raise UnusableSchema(first_line(error)[:LONGEST_TEXT]) from None
 
     def errors(self, value: Any) -> FieldErrors:
         """What does not fit, by the dotted path of the value."""

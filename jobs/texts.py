@@ -21,9 +21,9 @@ def printable(text: str) -> str:
 
 
 def first_line(problem: object) -> str:
-    """The first line of an error's text, or the name of its type."""
+    """The first line of a text, or of an error, which is the name of its type if it has no text."""
     lines = str(problem).strip().splitlines()
-    return lines[0].rstrip() if lines else "" if problem == "" else type(problem).__name__
+    return lines[0].rstrip() if lines else "" if isinstance(problem, str) else type(problem).__name__
 
 
 def width(text: str) -> int:

@@ -101,4 +101,4 @@ def _of_event(
     else:
         name, target = names.get(event.job_id, str(event.job_id)), (event.office_id, event.job_id)
     error = error_of_run or str(details.get("error") or "")
-    return Alert(f"event-{event.id}", event.at, event.type, name, first_line(error) if error else "", target)
+    return Alert(f"event-{event.id}", event.at, event.type, name, first_line(error), target)

@@ -70,7 +70,7 @@ class FailureGroup:
 
 def normalise(error: str) -> str:
     """The first line of an error, with an ellipsis for each value that differs from run to run."""
-    return VARIABLE.sub("…", first_line(error))[:LONGEST] if error.strip() else ""
+    return VARIABLE.sub("…", first_line(error))[:LONGEST]
 
 
 def recent_groups(executions: QuerySet[Execution], now: datetime, most: int) -> list[FailureGroup]:

@@ -212,8 +212,7 @@ def clip(text: Any, most: int = CLIPPED) -> SafeString | str:
 
 @register.filter
 def first_line(text: str) -> str:
-    line: str = texts.printable(text).strip().partition("\n")[0]
-    return line[:CLIPPED]
+    return texts.first_line(texts.printable(text))[:CLIPPED]
 
 
 def _shorten(text: str, most: int) -> str:

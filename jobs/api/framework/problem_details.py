@@ -23,6 +23,7 @@ from rest_framework.renderers import JSONRenderer
 from jobs import errors as verb_errors
 from jobs.api.framework import request_id, throttling
 from jobs.errors import PROBLEM_CODES
+from jobs.texts import first_line
 
 CONTENT_TYPE = "application/problem+json"
 # Python's phrases change with its version.
@@ -192,7 +193,7 @@ def flatten_errors(detail: Any, path: str = "") -> dict[str, list[str]]:
 def _from_database(error: OperationalError | InterfaceError) -> ProblemDetails:
     if getattr(error.__cause__, "pgcode", None) in BUSY_STATES:
         return unavailable("busy", "A lock that this request needs is held; try again.", after=1)
-    log.error("The database does not answer: %s", str(error).strip().partition("\n")[0])
+    log.error("The database does not answer: %s", first_line(error))
     return unavailable("database_unavailable", "The database does not answer; try again.", after=5)
 
 
