@@ -24,6 +24,7 @@ from jobs import catalogue
 from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import SmallTableAdmin
+from jobs.admin.columns import fieldset
 from jobs.admin.filters import boolean_filter
 from jobs.errors import Conflict
 from jobs.known_tasks import UnknownTask
@@ -146,20 +147,15 @@ class OperatorsPeriodicTaskAdmin(SmallTableAdmin, PeriodicTaskAdmin):  # type: i
     list_filter = (boolean_filter("enabled", _("enabled")), boolean_filter("one_off", _("one time only")))
     search_fields = ("name", "task")
     fieldsets = (
-        (None, {"fields": ("name", "regtask", "task", "enabled", "description")}),
-        (
+        fieldset(None, "name", "regtask", "task", "enabled", "description"),
+        fieldset(
             _("When"),
-            {"fields": ("interval", "crontab", "solar", "clocked", "start_time", "last_run_at", "one_off")},
+            *("interval", "crontab", "solar", "clocked", "start_time", "last_run_at", "one_off"),
         ),
-        (_("Arguments"), {"fields": ("args", "kwargs")}),
-        (
+        fieldset(_("Arguments"), "args", "kwargs"),
+        fieldset(
             _("Message"),
-            {
-                "fields": (
-                    *("expires", "expire_seconds", "queue", "exchange", "routing_key", "priority"),
-                    "headers",
-                )
-            },
+            *("expires", "expire_seconds", "queue", "exchange", "routing_key", "priority", "headers"),
         ),
     )
     readonly_fields = ("last_run_at",)
@@ -196,7 +192,7 @@ class OperatorsPeriodicTaskAdmin(SmallTableAdmin, PeriodicTaskAdmin):  # type: i
         if not is_own(obj):
             return self.fieldsets
         _first, *others = self.fieldsets
-        return (None, {"fields": ("name", TASK, "enabled", "description")}), *others
+        return fieldset(None, "name", TASK, "enabled", "description"), *others
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return not is_own(obj) and super().has_delete_permission(request, obj)

@@ -17,6 +17,7 @@ from jobs.access import operated_offices
 from jobs.admin import columns, links
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin, SmallTableAdmin
+from jobs.admin.columns import fieldset
 from jobs.admin.filters import boolean_filter, choice
 from jobs.admin.forms import MaskedForm
 from jobs.admin.links import Link, rows_of
@@ -134,9 +135,9 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
     readonly_fields = FACTS
     list_select_related = ("owner",)
     fieldsets = (
-        (None, {"fields": ("name", "task_id", "args", "enabled")}),
-        (_("When"), {"fields": TIMING}),
-        (_("How"), {"fields": POLICIES}),
+        fieldset(None, "name", "task_id", "args", "enabled"),
+        fieldset(_("When"), *TIMING),
+        fieldset(_("How"), *POLICIES),
     )
     row_actions = (
         RowAction(
@@ -171,7 +172,7 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             return self.fieldsets
-        fieldsets = (*self.fieldsets, (_("Now"), {"fields": FACTS}))
+        fieldsets = (*self.fieldsets, fieldset(_("Now"), *FACTS))
         return (
             fieldsets
             if self.has_change_permission(request, obj)
