@@ -12,9 +12,11 @@ from exports.models import Replay
 from exports.render.options import MAX_FPS, RESOLUTIONS, RenderOptions
 from exports.states import JobType
 from jobs.errors import Invalid
+from jobs.pages.edit_form import add_errors
 
 SECONDS: dict[str, Any] = {"min_value": 0, "max_value": MAX_DURATION_MS / 1000, "required": False}
-FIELDS = {"resolution": "resolution", "fps": "fps", "fromMs": "start", "toMs": "end"}
+# The form's fields for the API's, where they have another name.
+FIELD_NAMES = {"fromMs": "start", "toMs": "end"}
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 AGES = ((HOUR, _("1 hour")), (DAY, _("1 day")), (7 * DAY, _("7 days")), (30 * DAY, _("30 days")))
 
@@ -42,9 +44,7 @@ class OptionsForm(forms.Form):
         try:
             options.check(self._job_type, self.options(), self._replay.duration_ms)
         except Invalid as invalid:
-            for name, texts in invalid.errors.items():
-                for text in texts:
-                    self.add_error(FIELDS[name], str(text))
+            add_errors(self, invalid.errors, FIELD_NAMES)
 
     def options(self) -> RenderOptions:
         data = self.cleaned_data

@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 from jobs.display import Text
 from jobs.errors import Refused
 from jobs.masks import MASK_MOVED, has_mask, mask_secrets, restore_secrets
+from jobs.pages.edit_form import add_errors
 from jobs.pages.fields import milliseconds_of, seconds_of
 
 
@@ -21,11 +22,7 @@ def add_refusals(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) 
     try:
         check()
     except Refused as refused:
-        for name, texts in (refused.errors or {"": [refused.text]}).items():
-            field, _dot, _rest = name.partition(".")
-            text = " ".join(map(str, texts))
-            in_form = field in form.fields
-            form.add_error(field if in_form else None, text if in_form or not name else f"{name}: {text}")
+        add_errors(form, refused.errors or {"": [refused.text]})
 
 
 class SecondsByNameField(forms.JSONField):

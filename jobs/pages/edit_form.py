@@ -35,16 +35,25 @@ class EditForm(forms.Form):
         self.add_errors(refused.errors or {"": [refused.text]})
 
     def add_errors(self, errors: Mapping[str, Sequence[ErrorText]]) -> None:
-        for path, texts in errors.items():
-            name = path.partition(".")[0]
-            field = self.field_names.get(name, name)
-            if field in self.fields:
-                self.add_error(field, [str(text) for text in texts])
-            else:
-                self.add_error(None, [f"{path}: {text}" if path else str(text) for text in texts])
+        add_errors(self, errors, self.field_names)
 
     def preview_errors(self) -> list[tuple[str, list[Any]]]:
         """The errors of each field. Fields that are still empty have none yet."""
         return [
             (name, list(self.errors.get(name, [])) if self.data.get(name) else []) for name in self.fields
         ]
+
+
+def add_errors(
+    form: forms.BaseForm,
+    errors: Mapping[str, Sequence[ErrorText]],
+    field_names: Mapping[str, str] | None = None,
+) -> None:
+    """Add the errors to the fields that they are about, or to the form if it does not have the field."""
+    for path, texts in errors.items():
+        name = path.partition(".")[0]
+        field = (field_names or {}).get(name, name)
+        if field in form.fields:
+            form.add_error(field, [str(text) for text in texts])
+        else:
+            form.add_error(None, [f"{path}: {text}" if path else str(text) for text in texts])
