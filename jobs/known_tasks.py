@@ -8,8 +8,11 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
 
-from jobs.errors import ArgsRefused, CodedError, ErrorText, FieldErrors
+from django.conf import settings
+
+from jobs.errors import ArgsRefused, CodedError, ErrorText, FieldErrors, TooLarge
 from jobs.json_schema import Schema
+from jobs.sql import call
 from jobs.states import OnLost
 
 
@@ -74,6 +77,14 @@ class KnownTask:
         """Raises ArgsRefused, naming each argument that does not fit."""
         if errors := in_fields(self.argument_errors(args, unchecked)):
             raise ArgsRefused(errors)
+
+
+def check_size(args: Mapping[str, Any], field: str) -> None:
+    """Raises TooLarge for arguments with more bytes as JSON than a job may have."""
+    limit = settings.DURE_MAX_ARGS_BYTES
+    # Only what can be large is measured exactly.
+    if len(str(args)) > limit // 4 and (size := len(call.as_json(args).encode())) > limit:
+        raise TooLarge("args_too_large", field=field, size=size, limit=limit)
 
 
 def in_fields(errors: FieldErrors) -> list[ErrorText]:

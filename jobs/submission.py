@@ -11,12 +11,11 @@ from pydantic import TypeAdapter, ValidationError
 from jobs import catalogue, graph
 from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, TooLarge
 from jobs.ids import parse_uuid, uuid7
-from jobs.known_tasks import KnownTask, UnknownTask
+from jobs.known_tasks import KnownTask, UnknownTask, check_size
 from jobs.models import Batch, Job, Office
 from jobs.references import MalformedReference, find_references
 from jobs.schemas import DEFAULT_PRIORITY, BatchIn, JobIn, field_errors
 from jobs.specs import NO_OCCASION, Occasion
-from jobs.sql import call
 from jobs.states import OnDependencyFailure, Trigger
 
 SHOWN_ERRORS = 50
@@ -180,11 +179,7 @@ class JobReader:
     def check_args(
         self, task: KnownTask | None, args: dict[str, Any], dependencies: Sequence[str], where: str
     ) -> None:
-        # Only what can be large is measured exactly.
-        if len(str(args)) > settings.DURE_MAX_ARGS_BYTES // 4:
-            size, limit = len(call.as_json(args).encode()), settings.DURE_MAX_ARGS_BYTES
-            if size > limit:
-                raise TooLarge("args_too_large", field=f"{where}args", size=size, limit=limit)
+        check_size(args, f"{where}args")
         later = [
             name for name, value in args.items() if self.has_references(value, dependencies, f"{where}args")
         ]

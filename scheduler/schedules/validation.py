@@ -4,12 +4,9 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.conf import settings
-
 from jobs import catalogue
-from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, InvalidValue, TooLarge
-from jobs.known_tasks import KnownTask, UnknownTask
-from jobs.sql import call
+from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, InvalidValue
+from jobs.known_tasks import KnownTask, UnknownTask, check_size
 from scheduler.schedules import cron, rules
 from scheduler.schedules.cron_fields import CronError
 from scheduler.schedules.rules import Kind, Rule
@@ -32,9 +29,7 @@ def check_task(task_id: str, args: dict[str, Any]) -> KnownTask:
         raise Invalid(errors={"task_id": [unknown.text]}) from None
     if not task.public:
         raise Invalid(errors={"task_id": [ErrorText("internal_task", task=task_id)]})
-    size = len(call.as_json(args).encode())
-    if size > settings.DURE_MAX_ARGS_BYTES:
-        raise TooLarge("args_too_large", field="args", size=size, limit=settings.DURE_MAX_ARGS_BYTES)
+    check_size(args, "args")
     try:
         task.check_args(args)
     except ArgsRefused as refused:
