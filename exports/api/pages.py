@@ -8,7 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from exports.schemas import Page
-from jobs.api.framework.query import WholeNumber, invalid_parameter
+from jobs.api.framework.problem_details import invalid_field
+from jobs.api.framework.query import WholeNumber
 from jobs.api_model import ApiOut
 
 MAX_ROW = 1_000_000
@@ -22,7 +23,7 @@ def page_of(
 ) -> Response:
     page, size = PAGE.of(request), SIZE.of(request)
     if page * size > MAX_ROW:
-        raise invalid_parameter(PAGE.name, f"Only the first {MAX_ROW:,} rows have pages: narrow the filter.")
+        raise invalid_field(PAGE.name, f"Only the first {MAX_ROW:,} rows have pages: narrow the filter.")
     total = rows.count()
     content = [object_of(row) for row in rows[page * size : (page + 1) * size]]
     values = {"content": content, "page": page, "size": size, "total_elements": total}

@@ -40,7 +40,7 @@ from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.problem_details import Problem
+from jobs.api.framework.problem_details import Problem, invalid_field
 from jobs.api.framework.reading import read
 
 Post = TypeVar("Post", bound=Callable[..., HttpResponseBase])
@@ -97,19 +97,15 @@ def _upload(request: Request) -> "tuple[UploadedFile[Any], str]":
     files, fields = request.FILES, request.POST
     unknown = sorted({*files, *fields} - {"file", "title"})
     if unknown:
-        raise _invalid_field(unknown[0][:100], "There is no such field; the fields are: file, title.")
+        raise invalid_field(unknown[0][:100], "There is no such field; the fields are: file, title.")
     if len(files.getlist("file")) != 1:
-        raise _invalid_field("file", "Send exactly one file, as multipart/form-data.")
+        raise invalid_field("file", "Send exactly one file, as multipart/form-data.")
     title = fields.get("title", "")
     if len(title) > replays.MAX_TITLE:
-        raise _invalid_field("title", f"At most {replays.MAX_TITLE} characters.")
+        raise invalid_field("title", f"At most {replays.MAX_TITLE} characters.")
     file = files["file"]
     assert isinstance(file, UploadedFile)  # noqa: S101 (what Django's parser makes)
     return file, title
-
-
-def _invalid_field(name: str, message: str) -> Problem:
-    return Problem(400, "invalid", f"{name}: {message}", errors={name: [message]})
 
 
 class ReplayView(APIView):

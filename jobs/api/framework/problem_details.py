@@ -52,6 +52,11 @@ class Problem(api_errors.APIException):
         self.problem = ProblemDetails(status, code, detail, errors or {}, headers or {}, extra)
 
 
+def invalid_field(name: str, sentence: str) -> Problem:
+    """The problem of one parameter, or one field of a body."""
+    return Problem(400, "invalid", f"{name}: {sentence}", errors={name: [sentence]})
+
+
 @dataclass(frozen=True)
 class ProblemDetails:
     """The contents of one problem document."""

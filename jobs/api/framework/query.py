@@ -12,14 +12,10 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
-from jobs.api.framework.problem_details import Problem
+from jobs.api.framework.problem_details import invalid_field
 from jobs.ids import parse_number
 
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?", re.ASCII)
-
-
-def invalid_parameter(name: str, sentence: str) -> Problem:
-    return Problem(400, "invalid", f"{name}: {sentence}", errors={name: [sentence]})
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class WholeNumber(Parameter):
             return self.default
         number = parse_number(text)
         if number is None or not self.low <= number <= self.high:
-            raise invalid_parameter(self.name, f"Must be a whole number from {self.low} to {self.high}.")
+            raise invalid_field(self.name, f"Must be a whole number from {self.low} to {self.high}.")
         return number
 
 
@@ -70,7 +66,7 @@ class Seconds(Parameter):
         text = request.query_params.get(self.name, "0")
         number = float(text) if _DECIMAL.fullmatch(text) else -1.0
         if not 0 <= number <= self.most:
-            raise invalid_parameter(self.name, f"Must be a number of seconds, 0 to {self.most}.")
+            raise invalid_field(self.name, f"Must be a number of seconds, 0 to {self.most}.")
         return number
 
 
@@ -86,7 +82,7 @@ class Flag(Parameter):
     def of(self, request: Request) -> bool:
         text = request.query_params.get(self.name, str(self.default).lower())
         if text not in ("true", "false"):
-            raise invalid_parameter(self.name, "Must be true or false.")
+            raise invalid_field(self.name, "Must be true or false.")
         return text == "true"
 
 
@@ -102,5 +98,5 @@ class OneOf(Parameter):
         """The value of the parameter; None if it is absent."""
         text = request.query_params.get(self.name)
         if text is not None and text not in self.allowed:
-            raise invalid_parameter(self.name, f"Must be one of {', '.join(self.allowed)}.")
+            raise invalid_field(self.name, f"Must be one of {', '.join(self.allowed)}.")
         return text
