@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -17,10 +16,10 @@ from exports.messages import MAX_FIELDS, PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter, StreamOutbox
 from exports.pages.filters import read_filter
 from exports.pages.wait_status import outbox_stuck_since
-from jobs.errors import Conflict
 from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
+from jobs.pages.verbs import call_verb
 
 SIZE = 50
 ANY = "any"
@@ -88,13 +87,9 @@ def act(request: HttpRequest, letter_id: int, verb: str) -> HttpResponse:
         raise Http404
     if "sure" not in request.POST:
         return render(request, "exports/confirm.html", _confirmation(row, verb))
-    try:
-        VERBS[verb](row.pk, user, timezone.now())
-    except Conflict as conflict:
-        messages.warning(request, str(conflict.text))
-    else:
-        sent = _("The message is being sent again.")
-        messages.success(request, sent if verb == "republish" else _("The message was discarded."))
+    sent, discarded = _("The message is being sent again."), _("The message was discarded.")
+    done = sent if verb == "republish" else discarded
+    call_verb(request, lambda: VERBS[verb](row.pk, user, timezone.now()), done)
     return redirect("exports:dead-letter", letter_id=row.pk)
 
 

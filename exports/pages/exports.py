@@ -16,10 +16,11 @@ from exports.pages.filters import read_filter
 from exports.pages.forms import LinkForm
 from exports.render.options import RenderOptions
 from exports.states import TERMINAL, JobType, Status
-from jobs.errors import Conflict, Refused
+from jobs.errors import Refused
 from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
+from jobs.pages.verbs import call_verb
 
 SIZE = 25
 MAX_PARTS = 100
@@ -74,12 +75,7 @@ def parts(request: HttpRequest) -> HttpResponse:
 @require_POST
 def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
     job = _own(request, job_id)
-    try:
-        lifecycle.cancel(job.pk, timezone.now())
-    except Conflict as conflict:
-        messages.warning(request, str(conflict.text))
-    else:
-        messages.success(request, _("The export was cancelled."))
+    call_verb(request, lambda: lifecycle.cancel(job.pk, timezone.now()), _("The export was cancelled."))
     return redirect("exports:export", job_id=job.pk)
 
 
@@ -99,12 +95,8 @@ def share(request: HttpRequest, job_id: int) -> HttpResponse:
     if not form.is_valid():
         messages.warning(request, str(form.errors["hours"][0]))
         return redirect("exports:export", job_id=job.pk)
-    try:
-        links.create(job, form.age, timezone.now())
-    except Conflict as conflict:
-        messages.warning(request, str(conflict.text))
-    else:
-        messages.success(request, _("The link was made. Copy it from the list."))
+    made = _("The link was made. Copy it from the list.")
+    call_verb(request, lambda: links.create(job, form.age, timezone.now()), made)
     return redirect("exports:export", job_id=job.pk)
 
 

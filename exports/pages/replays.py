@@ -22,10 +22,11 @@ from exports.pages.export_rows import export_rows, own_exports
 from exports.pages.exports import script_context, start_export
 from exports.pages.forms import OptionsForm
 from exports.states import JobType
-from jobs.errors import Conflict, Refused
+from jobs.errors import Refused
 from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
+from jobs.pages.verbs import call_verb
 
 SIZE = 25
 MAX_EXPORTS = 50
@@ -121,13 +122,9 @@ def delete(request: HttpRequest, replay_id: int) -> HttpResponse:
     row = _own(request, replay_id)
     if "sure" not in request.POST:
         return render(request, "exports/confirm.html", _confirmation(row))
-    try:
-        storage.delete(row)
-    except Conflict as conflict:
-        messages.warning(request, str(conflict.text))
-        return redirect("exports:replay", replay_id=row.pk)
-    messages.success(request, _("The replay was deleted."))
-    return redirect("exports:replays")
+    if call_verb(request, lambda: storage.delete(row), _("The replay was deleted.")):
+        return redirect("exports:replays")
+    return redirect("exports:replay", replay_id=row.pk)
 
 
 def _confirmation(row: Replay) -> dict[str, object]:

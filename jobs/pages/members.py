@@ -12,10 +12,10 @@ from django.views.decorators.http import require_http_methods
 
 from jobs import members
 from jobs.access import access_for
-from jobs.errors import Conflict
 from jobs.models import Office
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import actor_of, current_user, office_access
+from jobs.pages.verbs import call_verb
 from jobs.states import MemberRole
 
 MOST_LISTED = 500
@@ -50,18 +50,13 @@ def remove_member(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """Ask, then remove the member in `username`."""
     office = office_access(request, office_id, MemberRole.OWNER).office
     username = (request.POST if request.method == "POST" else request.GET).get("username", "")
+    if not office.memberships.filter(user__username=username).exists():
+        raise Http404
     if request.method != "POST":
-        if not office.memberships.filter(user__username=username).exists():
-            raise Http404
         context = {"section": "offices", "office": office, "username": username}
         return render(request, "jobs/member_remove.html", context)
-    try:
-        if not members.remove(office, username, actor=actor_of(request)):
-            raise Http404
-    except Conflict as conflict:
-        messages.error(request, str(conflict.text))
-    else:
-        messages.success(request, _("%(name)s is no longer a member.") % {"name": username})
+    removed = _("%(name)s is no longer a member.") % {"name": username}
+    call_verb(request, lambda: members.remove(office, username, actor=actor_of(request)), removed)
     return _redirect(request, office_id)
 
 

@@ -20,6 +20,7 @@ from jobs.notifications import webhooks as verbs
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import actor_of, current_user, office_access
 from jobs.pages.undo import offer_undo
+from jobs.pages.verbs import call_verb
 from jobs.states import CLIENT_EVENTS, EventType, MemberRole, WebhookFormat
 
 MOST_DELIVERIES = 100
@@ -138,12 +139,9 @@ def delete(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespon
 @require_POST
 def send_again(request: HttpRequest, office_id: UUID, webhook_id: int, delivery_id: int) -> HttpResponse:
     row = get_object_or_404(_office(request, office_id).webhooks, pk=webhook_id)
-    try:
-        verbs.send_again(get_object_or_404(Notification, webhook=row, pk=delivery_id))
-    except Refused as refused:
-        messages.error(request, str(refused.text))
-    else:
-        messages.success(request, _("Message queued again. Reload the page to see the response."))
+    delivery = get_object_or_404(Notification, webhook=row, pk=delivery_id)
+    queued = _("Message queued again. Reload the page to see the response.")
+    call_verb(request, lambda: verbs.send_again(delivery), queued)
     return redirect("pages:webhook", office_id, webhook_id)
 
 

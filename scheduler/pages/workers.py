@@ -5,7 +5,6 @@ For members a worker exists that has run something of theirs: they see whether i
 
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,10 +15,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs import catalogue, workers
-from jobs.errors import Refused
 from jobs.insight.stats import usual_times_of_slow
 from jobs.models import Execution, Worker
 from jobs.pages.permissions import current_user, staff_user
+from jobs.pages.verbs import call_verb
 from jobs.states import ExecutionStatus
 from scheduler import access, failures
 from scheduler.pages.causes import causes_of, queues_of_executions
@@ -68,13 +67,9 @@ def act(request: HttpRequest, name: str, verb: str) -> HttpResponse:
     user = staff_user(request)
     if not Worker.objects.filter(name=name).exists():
         raise Http404
-    try:
-        VERBS[verb](name, user=user.pk)
-    except Refused as refused:
-        messages.error(request, str(refused.text))
-    else:
-        text = _("The worker takes nothing new, and finishes what runs.")
-        messages.success(request, text if verb == "drain" else _("The worker takes work again."))
+    drained = _("The worker takes nothing new, and finishes what runs.")
+    done = drained if verb == "drain" else _("The worker takes work again.")
+    call_verb(request, lambda: VERBS[verb](name, user=user.pk), done)
     return redirect("scheduler:worker", name)
 
 

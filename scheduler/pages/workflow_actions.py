@@ -14,6 +14,7 @@ from jobs.display import Text
 from jobs.errors import Refused
 from jobs.pages.permissions import current_user
 from jobs.pages.undo import offer_undo
+from jobs.pages.verbs import call_verb
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
@@ -76,12 +77,7 @@ def change_run(request: HttpRequest, workflow_id: UUID, run_id: UUID, verb: str)
     user, workflow = current_user(request), _workflow_for_operator(request, workflow_id)
     get_object_or_404(WorkflowRun, workflow=workflow, pk=run_id)
     change, message = RUN_VERBS[verb]
-    try:
-        change(run_id, actor=user.get_username(), now=database_now())
-    except Refused as refused:
-        messages.warning(request, str(refused.text))
-    else:
-        messages.success(request, str(message))
+    call_verb(request, lambda: change(run_id, actor=user.get_username(), now=database_now()), message)
     return redirect_back(request, "scheduler:workflow", workflow.id)
 
 

@@ -16,6 +16,7 @@ from jobs.errors import Conflict
 from jobs.flower import link_for
 from jobs.ids import parse_number
 from jobs.pages.permissions import current_user
+from jobs.pages.verbs import call_verb
 from jobs.states import MemberRole
 from scheduler.monitor import no_worker
 from scheduler.steps import lifecycle, queues
@@ -50,7 +51,8 @@ def queue(request: HttpRequest, queue_id: int, *, template: str = "queue.html") 
 def act(request: HttpRequest, queue_id: int, verb: str) -> HttpResponse:
     _queue_to_operate(request, queue_id)
     action, message = ACTIONS[verb]
-    return _act(request, queue_id, lambda: action(queue_id), str(message))
+    call_verb(request, lambda: action(queue_id), message)
+    return redirect("steps:queue", queue_id=queue_id)
 
 
 @require_POST
@@ -59,7 +61,8 @@ def check(request: HttpRequest, queue_id: int) -> HttpResponse:
     try:
         result = check_queue(_queue_to_operate(request, queue_id))
     except Conflict as refused:
-        return _redirect_refused(request, queue_id, refused)
+        messages.warning(request, str(refused.text))
+        return redirect("steps:queue", queue_id=queue_id)
     for step, error in result.refused[:SHOWN_ERRORS]:
         reasons = " ".join(str(text) for texts in error.errors.values() for text in texts)
         messages.error(request, _("Job %(number)s: %(error)s") % {"number": step.number, "error": reasons})
@@ -74,7 +77,8 @@ def check(request: HttpRequest, queue_id: int) -> HttpResponse:
 def rerun(request: HttpRequest, queue_id: int, job_id: UUID) -> HttpResponse:
     _queue_to_operate(request, queue_id)
     get_object_or_404(Step, queue=queue_id, job_id=job_id)
-    return _act(request, queue_id, lambda: lifecycle.rerun_backward(queue_id, job_id), _("Rollback retried."))
+    call_verb(request, lambda: lifecycle.rerun_backward(queue_id, job_id), _("Rollback retried."))
+    return redirect("steps:queue", queue_id=queue_id)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -85,28 +89,11 @@ def delete(request: HttpRequest, queue_id: int) -> HttpResponse:
         return render(
             request, "step_queues/queue_delete.html", {"section": "step-queues", "queue": step_queue}
         )
-    name = str(step_queue)
-    try:
-        queues.delete(queue_id)
-    except Conflict as refused:
-        return _redirect_refused(request, queue_id, refused)
-    messages.success(request, _("%(name)s was deleted.") % {"name": name})
-    return redirect("steps:queues")
+    deleted = _("%(name)s was deleted.") % {"name": str(step_queue)}
+    if call_verb(request, lambda: queues.delete(queue_id), deleted):
+        return redirect("steps:queues")
+    return redirect("steps:queue", queue_id=queue_id)
 
 
 def _queue_to_operate(request: HttpRequest, queue_id: int) -> StepQueue:
     return queue_for(current_user(request), queue_id, MemberRole.OPERATOR)
-
-
-def _act(request: HttpRequest, queue_id: int, verb: Callable[[], object], message: str) -> HttpResponse:
-    try:
-        verb()
-    except Conflict as refused:
-        return _redirect_refused(request, queue_id, refused)
-    messages.success(request, message)
-    return redirect("steps:queue", queue_id=queue_id)
-
-
-def _redirect_refused(request: HttpRequest, queue_id: int, refused: Conflict) -> HttpResponse:
-    messages.warning(request, str(refused.text))
-    return redirect("steps:queue", queue_id=queue_id)
