@@ -24,6 +24,7 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import OneOf
+from jobs.api.views import accepted_response
 
 JOB_TYPE = OneOf("jobType", "Only exports of this type.", JobType.values)
 STATUS = OneOf("status", "Only exports with this status.", Status.values)
@@ -100,7 +101,7 @@ class CancelView(APIView):
         job = lifecycle.cancel(own_job(request, job_id).pk, timezone.now())
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
         body = ExportOut.at(job, timezone.now()).dump()
-        return Response(body, status=202, headers={"Location": location})
+        return accepted_response(body, location)
 
 
 class ResultView(APIView):

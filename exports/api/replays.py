@@ -42,6 +42,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem, invalid_field
 from jobs.api.framework.reading import read
+from jobs.api.views import accepted_response
 
 Post = TypeVar("Post", bound=Callable[..., HttpResponseBase])
 
@@ -140,7 +141,7 @@ class _StartView(APIView):
         render = read(options, request.data).options()
         job = lifecycle.request(own_replay(request, replay_id), job_type, timezone.now(), render)
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
-        return Response(StartedExportOut.write(job), status=202, headers={"Location": location})
+        return accepted_response(StartedExportOut.write(job), location)
 
 
 class StartMp4View(_StartView):

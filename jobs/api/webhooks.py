@@ -17,7 +17,7 @@ from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read, read_changes
-from jobs.api.views import OWNER, OfficeView
+from jobs.api.views import OWNER, OfficeView, accepted_response
 from jobs.api_model import JSON, AnyOf, ApiIn, ApiOut, Omittable, OneOf, TextOrNone, Time
 from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation, webhooks
@@ -124,6 +124,10 @@ class WebhookView(OfficeView):
             raise Problem(404, "not_found", "There is no such webhook in this office.")
         return webhook
 
+    def accepted_response(self, notification: Notification) -> Response:
+        address = "/api/offices/{office_id}/webhooks/{webhook_id}/deliveries".format(**self.kwargs)
+        return accepted_response(delivery_json(notification), self.request.build_absolute_uri(address))
+
 
 class WebhookDetailView(WebhookView):
     """One webhook."""
@@ -195,9 +199,7 @@ class TestView(WebhookView):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
-        notification = webhooks.send_test(self.webhook())
-        location = request.build_absolute_uri(f"/api/offices/{office_id}/webhooks/{webhook_id}/deliveries")
-        return Response(delivery_json(notification), status=202, headers={"Location": location})
+        return self.accepted_response(webhooks.send_test(self.webhook()))
 
 
 class DeliveryListView(WebhookView, GenericAPIView[Notification]):
@@ -233,8 +235,7 @@ class SendAgainView(WebhookView):
             raise Problem(404, "not_found", "There is no such delivery of this webhook.")
         webhooks.send_again(notification)
         notification.refresh_from_db()
-        location = request.build_absolute_uri(f"/api/offices/{office_id}/webhooks/{webhook_id}/deliveries")
-        return Response(delivery_json(notification), status=202, headers={"Location": location})
+        return self.accepted_response(notification)
 
 
 def with_secret(webhook: Webhook, secret: str) -> JSON:
