@@ -22,6 +22,7 @@ from scheduler.admin.preview import PREVIEWED, PreviewAdmin, RulePreview, field_
 from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.times import language
+from scheduler.pages.workflows import in_words
 from scheduler.schedules import words
 from scheduler.states import WorkflowStatus
 from scheduler.workflows import lifecycle as workflows
@@ -56,11 +57,6 @@ def with_paths(errors: FieldErrors) -> list[ErrorText]:
     return [ErrorText("in_field", field=path, text=text) for path, texts in errors.items() for text in texts]
 
 
-@columns.display(_("in words"))
-def in_words(workflow: Workflow) -> str:
-    return words.config_in_words(recurrence.read(workflow.schedule_config), language())
-
-
 def set_status(status: WorkflowStatus) -> Any:
     return lambda workflow, operator: workflows.change(workflow.pk, {"status": status}, now=database_now())
 
@@ -76,7 +72,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
         "name",
         columns.link("office", _("office")),
         columns.state(_("state")),
-        in_words,
+        columns.display(_("in words"))(in_words),
         "updated_at",
     )
     list_filter = (
