@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.contrib.auth.models import User
-from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from exports import display, failures, links
@@ -17,11 +15,6 @@ from exports.pages.forms import LinkForm
 from exports.pages.wait_status import WaitStatus, wait_statuses
 from exports.states import LIVE, JobType, Status
 from jobs.display import Text
-
-
-def own_exports(user: User) -> QuerySet[ExportJob]:
-    """The user's exports: the pages reach no others."""
-    return ExportJob.objects.filter(owner=user).select_related("replay")
 
 
 @dataclass(frozen=True)

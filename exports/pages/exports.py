@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from exports import display, lifecycle, links
+from exports.access import exports_of
 from exports.models import ExportJob, Replay
-from exports.pages.export_rows import export_rows, own_exports
+from exports.pages.export_rows import export_rows
 from exports.pages.filters import read_filter
 from exports.pages.forms import LinkForm
 from exports.render.options import RenderOptions
@@ -30,7 +31,7 @@ FILTERS = {"state": Status.values, "kind": JobType.values}
 @require_safe
 def exports(request: HttpRequest) -> HttpResponse:
     query = read_filter(request.GET, FILTERS)
-    rows = own_exports(current_user(request))
+    rows = exports_of(current_user(request))
     if query.problems:
         rows = rows.none()
     if state := query.get("state"):
@@ -67,7 +68,7 @@ def parts(request: HttpRequest) -> HttpResponse:
     ids = [
         job_id for text in request.GET.getlist("id")[:MAX_PARTS] if (job_id := parse_number(text)) is not None
     ]
-    rows = export_rows(list(own_exports(current_user(request)).filter(pk__in=ids)), timezone.now())
+    rows = export_rows(list(exports_of(current_user(request)).filter(pk__in=ids)), timezone.now())
     shape = "full" if request.GET.get("as") == "full" else "rows"
     return render(request, "exports/parts.html", {shape: rows})
 
@@ -127,4 +128,4 @@ def script_context() -> dict[str, str]:
 
 
 def _own(request: HttpRequest, job_id: int) -> ExportJob:
-    return get_object_or_404(own_exports(current_user(request)), pk=job_id)
+    return get_object_or_404(exports_of(current_user(request)), pk=job_id)

@@ -17,8 +17,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from exports import disk, display, quota
 from exports import replays as storage
+from exports.access import exports_of
 from exports.models import Replay
-from exports.pages.export_rows import export_rows, own_exports
+from exports.pages.export_rows import export_rows
 from exports.pages.exports import script_context, start_export
 from exports.pages.forms import OptionsForm
 from exports.states import JobType
@@ -93,7 +94,7 @@ def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, row: Replay, form: OptionsForm, status: int = 200) -> HttpResponse:
-    jobs = list(own_exports(current_user(request)).filter(replay=row).order_by("-id")[:MAX_EXPORTS])
+    jobs = list(exports_of(current_user(request)).filter(replay=row).order_by("-id")[:MAX_EXPORTS])
     context = {
         "section": "exports",
         "replay": row,
