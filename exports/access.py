@@ -1,11 +1,14 @@
-"""Which exports a user may see."""
+"""Which exports and replays a user may see: their own, and nobody else's."""
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from exports.models import ExportJob
+from exports.models import ExportJob, Replay
 
 
 def exports_of(user: User) -> QuerySet[ExportJob]:
-    """The user's own: nobody reaches those of others."""
     return ExportJob.objects.filter(owner=user).select_related("replay")
+
+
+def replays_of(user: User) -> QuerySet[Replay]:
+    return Replay.objects.filter(owner=user)

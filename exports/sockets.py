@@ -7,8 +7,9 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.timezone import localtime
 
+from exports.access import exports_of
 from exports.events import CHANNEL
-from exports.models import ExportEvent, ExportJob
+from exports.models import ExportEvent
 from exports.schemas import ExportOut
 from exports.states import LIVE
 from jobs.sockets.database import in_database
@@ -53,7 +54,7 @@ def snapshot(user: User, after: int | None) -> tuple[int, dict[str, Any]]:
     # An id beyond the newest is from before a backup was restored: nothing follows it.
     last_id = newest if after is None else min(after, newest)
     now = timezone.now()
-    own = ExportJob.objects.filter(owner=user).order_by("-id")
+    own = exports_of(user).order_by("-id")
     exports = [
         *own.filter(status__in=LIVE)[:MAX_EXPORTS],
         *own.exclude(status__in=LIVE)[:MAX_EXPORTS],

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import lifecycle
+from exports.access import exports_of
 from exports.api.downloads import OCTET_STREAM, AcceptsAnyType, download
 from exports.api.examples import CANCELLED_EXAMPLE, RUNNING_EXAMPLE, page_example
 from exports.api.pages import PAGING, page_of
@@ -59,7 +60,7 @@ FILE_RESPONSES: dict[Any, OpenApiResponse] = {
 
 def own_job(request: Request, job_id: int) -> ExportJob:
     """404 for an export of another user."""
-    return get_object_or_404(ExportJob.objects.select_related("replay"), pk=job_id, owner=user_of(request))
+    return get_object_or_404(exports_of(user_of(request)), pk=job_id)
 
 
 class JobsView(APIView):
@@ -72,7 +73,7 @@ class JobsView(APIView):
     def get(self, request: Request) -> Response:
         """List your exports, newest first."""
         reject_unknown(request, ("jobType", "status", "page", "size"))
-        rows = ExportJob.objects.filter(owner=user_of(request)).order_by("-id")
+        rows = exports_of(user_of(request)).order_by("-id")
         if job_type := JOB_TYPE.of(request):
             rows = rows.filter(job_type=job_type)
         if status := STATUS.of(request):

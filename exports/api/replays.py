@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import lifecycle, quota, replays
+from exports.access import replays_of
 from exports.api.examples import (
     GIF_PART,
     PICTURE_PART,
@@ -49,7 +50,7 @@ Post = TypeVar("Post", bound=Callable[..., HttpResponseBase])
 
 def own_replay(request: Request, replay_id: int) -> Replay:
     """404 for a replay of another user."""
-    return get_object_or_404(Replay, pk=replay_id, owner=user_of(request))
+    return get_object_or_404(replays_of(user_of(request)), pk=replay_id)
 
 
 class ReplaysView(APIView):
@@ -64,7 +65,7 @@ class ReplaysView(APIView):
     def get(self, request: Request) -> Response:
         """List your replays, newest first."""
         reject_unknown(request, ("page", "size"))
-        rows = Replay.objects.filter(owner=user_of(request)).order_by("-id")
+        rows = replays_of(user_of(request)).order_by("-id")
         return page_of(request, rows, ReplayPage, ReplayOut.of)
 
     @extend_schema(

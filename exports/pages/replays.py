@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from exports import disk, display, quota
 from exports import replays as storage
-from exports.access import exports_of
+from exports.access import exports_of, replays_of
 from exports.models import Replay
 from exports.pages.export_rows import export_rows
 from exports.pages.exports import script_context, start_export
@@ -72,7 +72,7 @@ def replays(request: HttpRequest) -> HttpResponse:
 
 def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResponse:
     after, before = parse_number(request.GET.get("after")), parse_number(request.GET.get("before"))
-    rows = Replay.objects.filter(owner=current_user(request))
+    rows = replays_of(current_user(request))
     page = page_of(rows, after=after, before=before, size=SIZE, order=("-pk",))
     context = {
         "section": "exports",
@@ -146,4 +146,4 @@ def _confirmation(row: Replay) -> dict[str, object]:
 
 
 def _own(request: HttpRequest, replay_id: int) -> Replay:
-    return get_object_or_404(Replay, pk=replay_id, owner=current_user(request))
+    return get_object_or_404(replays_of(current_user(request)), pk=replay_id)
