@@ -74,7 +74,7 @@ def test_nothing_is_claimed_while_a_message_of_any_office_has_waited_for_long():
     assert finish_of(fourth).next_run is not None
 
 
-@pytest.mark.parametrize(("waited", "claims"), [("0.5 seconds", True), ("2 seconds", False)])
+@pytest.mark.parametrize(("waited", "claims"), [("2 seconds", True), ("4 seconds", False)])
 def test_messages_of_the_same_office_may_wait_longer(waited, claims):
     first, second, _ = submitted(an_office(max_concurrent_jobs=2), {}, {}, {})
     call.change(

@@ -238,7 +238,7 @@ BEGIN
             ELSE p_along -> 'roles' ? j.role AND v_level <= (p_along ->> 'level')::integer
         END;
         IF v_claims AND NOT p_along ? 'job' THEN
-            v_claims := NOT dure_message_waits(p_along, p_now);
+            v_claims := NOT dure_message_waits(p_along, o.id, p_now);
         END IF;
         e := NULL;
         IF j.execution_id IS NOT NULL THEN
@@ -755,19 +755,22 @@ END $$;
 
 
 -- Whether a message for a role of `p_along` has waited for long: its process is to take that next, if it
--- `yields`. What has no message yet may be a hundred thousand runs, and is not looked at.
-CREATE OR REPLACE FUNCTION dure_message_waits(p_along jsonb, p_now timestamptz) RETURNS boolean
+-- `yields`. Messages of the office itself may wait longer: nobody else waits for them. Of each role the oldest
+-- counts. What has no message yet may be a hundred thousand runs, and is not looked at.
+CREATE OR REPLACE FUNCTION dure_message_waits(p_along jsonb, p_office uuid, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN (p_along ->> 'yields')::boolean AND EXISTS (
         SELECT 1
         FROM jsonb_array_elements_text(p_along -> 'roles') AS r (role)
         CROSS JOIN LATERAL (
-            SELECT 1 FROM job_executions
+            SELECT office_id, sent_at FROM job_executions
             WHERE role = r.role AND status = 'PENDING' AND dispatched_at IS NOT NULL AND sent_count > 0
-              AND sent_at < p_now - interval '1 second'
-            LIMIT 1
-        ) AS waiting
+            ORDER BY sent_at LIMIT 1
+        ) AS oldest
+        WHERE oldest.sent_at < p_now - CASE
+            WHEN oldest.office_id = p_office THEN interval '3 seconds' ELSE interval '1 second'
+        END
     );
 END $$;
 
@@ -783,7 +786,7 @@ DECLARE
     n record;
 BEGIN
     sends := '[]';
-    IF (p_along ->> 'level')::integer >= 3 AND NOT dure_message_waits(p_along, p_now) THEN
+    IF (p_along ->> 'level')::integer >= 3 AND NOT dure_message_waits(p_along, NULL, p_now) THEN
         SELECT u.* INTO n
         FROM jsonb_array_elements_text(p_along -> 'roles') AS r (role)
         CROSS JOIN LATERAL (
