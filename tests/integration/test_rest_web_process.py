@@ -14,6 +14,7 @@ from jobs.models.access import ApiToken
 from tests.integration.rest_support import PROBLEM, forget_counts, make_user
 from tests.integration.waiting import wait_until
 from tests.integration.web_process import running
+from tests.workers import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,17 +27,10 @@ def token():
     return ApiToken.issue(make_user(), "test", timezone.now())[1]
 
 
-@pytest.fixture
-def database_url():
-    database = connection.settings_dict
-    user = f"{database['USER']}:{database['PASSWORD']}"
-    return f"postgresql://{user}@/{database['NAME']}?host={database['HOST']}&port={database['PORT']}"
-
-
-@pytest.fixture
-def web(tmp_path, database_url):
+@pytest.fixture(scope="module")
+def web(tmp_path_factory, django_db_setup):
     selected = {"DURE_MAX_BODY_BYTES": SMALL, "DURE_RATE_REFUSED": "5/min", "DURE_CONN_MAX_AGE": "60"}
-    with running(tmp_path, DATABASE_URL=database_url, **selected) as web:
+    with running(tmp_path_factory.mktemp("web"), DATABASE_URL=database_url(), **selected) as web:
         yield web
 
 
@@ -87,7 +81,7 @@ def test_a_chunked_body_is_read(web, token):
     assert good.status == 201
 
 
-def test_a_forged_forwarding_header_does_not_change_the_counted_address(web):
+def test_a_forged_forwarding_header_does_not_change_the_counted_address(web, fresh_counts):
     statuses = [
         web.request("POST", "/api/ws-ticket", b"", {"X-Forwarded-For": f"10.9.8.{number}"}).status
         for number in range(8)
@@ -132,10 +126,11 @@ def test_a_static_file_arrives_whole(web):
     assert b"synchronous iterator" not in web.log.read_bytes()
 
 
-def test_a_stop_waits_for_requests_and_exits_with_0(web, token):
-    web.process.send_signal(signal.SIGTERM)
-    assert web.process.wait(timeout=60) == 0
-    assert "Traceback" not in web.log.read_text()
+def test_a_stop_waits_for_requests_and_exits_with_0(tmp_path, token):
+    with running(tmp_path, DATABASE_URL=database_url()) as web:
+        web.process.send_signal(signal.SIGTERM)
+        assert web.process.wait(timeout=60) == 0
+        assert "Traceback" not in web.log.read_text()
 
 
 def test_a_missing_database_is_503_and_the_process_stays_alive(tmp_path):
@@ -154,8 +149,8 @@ def test_a_missing_database_is_503_and_the_process_stays_alive(tmp_path):
         assert b"hunter2" not in web.log.read_bytes()
 
 
-def test_the_api_works_without_redis_and_logs_once_that_nothing_is_counted(tmp_path, database_url, token):
-    with running(tmp_path, DATABASE_URL=database_url, REDIS_URL="redis://127.0.0.1:1/0") as web:
+def test_the_api_works_without_redis_and_logs_once_that_nothing_is_counted(tmp_path, token):
+    with running(tmp_path, DATABASE_URL=database_url(), REDIS_URL="redis://127.0.0.1:1/0") as web:
         for _ in range(10):
             assert web.request("POST", "/api/ws-ticket", b"", json_headers(token)).status == 201
         assert web.log.read_text().count("nothing is throttled") == 1
