@@ -34,8 +34,13 @@ def violations(page: Any, options: Mapping[str, Any] = ALL) -> list[str]:
 
 def violations_in_the_dark(page: Any) -> list[str]:
     """Those of an open page that is light: a scheme changes colours only."""
-    page.emulate_media(color_scheme="dark")
-    page.evaluate(END_TRANSITIONS)
-    texts = violations(page, COLOURS)
+    texts = violations_in(page, "dark")
     page.emulate_media(color_scheme="light")
     return texts
+
+
+def violations_in(page: Any, scheme: str) -> list[str]:
+    """Those of the colours, when the open page has changed to this scheme."""
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate(END_TRANSITIONS)
+    return violations(page, COLOURS)
