@@ -66,18 +66,24 @@ class Window:
         if not request.url.startswith((self.stack.base_url, "data:")):
             self.foreign_requests.append(request.url)
 
-    def sign_in(self, username: str) -> Any:
-        sign_in(self.page, self.stack, username)
+    def sign_in(self, username: str, path: str = "/") -> Any:
+        sign_in(self.page, self.stack, username, path)
         return self.page
 
 
-def sign_in(page: Any, stack: System, username: str) -> None:
-    """The first time by the form, whose check of a password uses a third of a second of the processor."""
-    page.context.add_cookies(stack.cookies.get(username, []))
-    page.goto("/")
+def sign_in(page: Any, stack: System, username: str, path: str = "/") -> None:
+    """Opens the page at this path as this user."""
     if username not in stack.cookies:
-        page.fill("#id_username", username)
-        page.fill("#id_password", stack.user(username)["password"])
-        page.click("main button")
+        use_form(page, stack, username)
+        stack.cookies[username] = page.context.cookies()
+    page.context.add_cookies(stack.cookies[username])
+    page.goto(path)
+
+
+def use_form(page: Any, stack: System, username: str) -> None:
+    """Its check of a password uses a third of a second of the processor."""
+    page.goto("/")
+    page.fill("#id_username", username)
+    page.fill("#id_password", stack.user(username)["password"])
+    page.click("main button")
     page.wait_for_selector("#tile-waiting")
-    stack.cookies.setdefault(username, page.context.cookies())

@@ -79,14 +79,20 @@ LONG_INTERVAL = """new MutationObserver(() => {
 }).observe(document, {childList: true, subtree: true});"""
 
 
+def frames_of(page: Any) -> list[str]:
+    """What its sockets receive from now on."""
+    frames: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(str(frame))))
+    return frames
+
+
 def test_an_event_refreshes_a_page_before_its_interval(stack, window, office):
     job = submit(stack, office, ref="watched", run_at=tomorrow())
-    page = window().sign_in("alice")
+    own = window()
     # The test listens before the page opens: the first frame arrives as soon as the socket is open.
-    events: list[str] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: events.append(str(frame))))
-    page.add_init_script(LONG_INTERVAL)
-    page.goto(f"/offices/{office}/jobs/{job['id']}")
+    events = frames_of(own.page)
+    own.page.add_init_script(LONG_INTERVAL)
+    page = own.sign_in("alice", f"/offices/{office}/jobs/{job['id']}")
     until = time.monotonic() + 60
     while not any("snapshot" in frame for frame in events):
         assert time.monotonic() < until, "the socket told nothing"
@@ -107,8 +113,7 @@ def test_jobs_are_cancelled_after_a_preview_of_what_is_skipped(stack, window, of
     jobs = [
         submit(stack, office, ref=f"far away {number}", role="PO", run_at=tomorrow()) for number in range(2)
     ]
-    page = window().sign_in("alice")
-    page.goto(f"/offices/{office}/jobs?status=pending&role=PO&task_id=demo.sum")
+    page = window().sign_in("alice", f"/offices/{office}/jobs?status=pending&role=PO&task_id=demo.sum")
     for job in jobs:
         page.check(f"input[value='{job['id']}']")
     page.click("button[value=cancel]")
@@ -130,8 +135,7 @@ def viewer(stack: System, office: str) -> Iterator[str]:
 
 def test_a_viewer_sees_no_buttons(stack, window, office, viewer):
     job = submit(stack, office, ref="only to look at", run_at=tomorrow())
-    page = window().sign_in(viewer)
-    page.goto(f"/offices/{office}/jobs/{job['id']}")
+    page = window().sign_in(viewer, f"/offices/{office}/jobs/{job['id']}")
     assert "Scheduled for 2" in page.locator("#live").inner_text()
     assert page.locator("main form[method=post]").count() == 0
     page.goto(f"/offices/{office}/jobs")
@@ -161,8 +165,7 @@ def is_done(stack: System, office: str, job: dict[str, Any]) -> bool:
 def test_a_run_links_to_its_messages_in_flower_for_staff(browser, stack, window, office):
     job, other = (submit(stack, office, ref=f"for flower {number}") for number in range(2))
     assert eventually(lambda: is_done(stack, office, job) and is_done(stack, office, other), 60)
-    page = window().sign_in("admin")
-    page.goto(f"/offices/{office}/jobs/{job['id']}")
+    page = window().sign_in("admin", f"/offices/{office}/jobs/{job['id']}")
     link = page.locator("a[id^=flower-]")
     run = str(link.get_attribute("id")).removeprefix("flower-")
     expected = stack.credentials["flower"]
@@ -201,8 +204,7 @@ def test_a_batch_page_follows_the_batch_to_its_end(stack, window, office):
         )
         .json
     )
-    page = window().sign_in("alice")
-    page.goto(f"/offices/{office}/batches/{made['batch']['id']}")
+    page = window().sign_in("alice", f"/offices/{office}/batches/{made['batch']['id']}")
     page.evaluate("window.stillTheSamePage = true")
     page.locator("#live .row", has_text="100%").wait_for()
     assert page.locator("#graph a.tone-good").count() == 2
@@ -264,8 +266,7 @@ def refresh(page: Any) -> None:
 
 
 def test_a_large_graph_is_moved_and_zoomed_and_stays_so_after_a_refresh(window, office, wide_batch):
-    page = window().sign_in("alice")
-    page.goto(f"/offices/{office}/batches/{wide_batch}")
+    page = window().sign_in("alice", f"/offices/{office}/batches/{wide_batch}")
     left, top, width = view_of(page)
     assert page.locator("#graph").evaluate("one => one.scrollWidth > one.clientWidth")
     page.locator("#graph").evaluate("one => one.scrollIntoView()")
@@ -294,8 +295,7 @@ def test_a_large_graph_is_moved_and_zoomed_and_stays_so_after_a_refresh(window, 
 
 
 def test_a_node_is_found_and_its_card_and_its_dependencies_are_shown(window, office, wide_batch):
-    page = window().sign_in("alice")
-    page.goto(f"/offices/{office}/batches/{wide_batch}")
+    page = window().sign_in("alice", f"/offices/{office}/batches/{wide_batch}")
     page.click("#graph-failed")
     focused = page.locator("#graph a:focus")
     assert focused.locator("text").first.text_content() == "n0"
@@ -323,8 +323,7 @@ def test_a_node_is_found_and_its_card_and_its_dependencies_are_shown(window, off
 
 
 def test_all_matching_jobs_are_cancelled_after_typing_their_number(stack, window, office, wide_batch):
-    page = window().sign_in("alice")
-    page.goto(f"/offices/{office}/jobs?batch={wide_batch}&status=pending")
+    page = window().sign_in("alice", f"/offices/{office}/jobs?batch={wide_batch}&status=pending")
     page.check("input[name=scope][value=matching]")
     page.click("button[value=cancel]")
     assert page.locator("h1").inner_text() == "Cancel 130 jobs"
@@ -349,10 +348,9 @@ def step_queue(stack: System) -> Iterator[int]:
 
 
 def test_a_step_queues_page_follows_its_run_and_its_rollback(stack, window, step_queue):
-    page = window().sign_in("alice")
-    events: list[str] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: events.append(str(frame))))
-    page.goto(f"/step-queues/{step_queue}")
+    own = window()
+    events = frames_of(own.page)
+    page = own.sign_in("alice", f"/step-queues/{step_queue}")
     page.wait_for_function("() => document.querySelector('#updated').textContent !== ''")
     while not any("snapshot" in frame for frame in events):
         page.wait_for_timeout(50)
@@ -427,9 +425,8 @@ def test_the_search_opens_with_a_key_and_leads_to_a_job(stack, window, office):
 
 def test_the_lists_of_an_office_announce_new_rows_and_keep_focus_and_selection(stack, window, office):
     first = submit(stack, office, ref="in the list", role="PO", run_at=tomorrow())
-    jobs, batches = window().sign_in("alice"), window("ko").sign_in("alice")
-    jobs.goto(f"/offices/{office}/jobs?role=PO&status=pending")
-    batches.goto(f"/offices/{office}/batches")
+    jobs = window().sign_in("alice", f"/offices/{office}/jobs?role=PO&status=pending")
+    batches = window("ko").sign_in("alice", f"/offices/{office}/batches")
     box = jobs.locator(f"input[name=job][value='{first['id']}']")
     box.check()
     args = {"numbers": [1]}
@@ -459,8 +456,7 @@ def test_the_lists_of_an_office_announce_new_rows_and_keep_focus_and_selection(s
 
 def test_the_list_of_runs_announces_new_ones_and_keeps_what_is_selected(stack, window, office):
     job = submit(stack, office, ref="listed first", run_at=tomorrow())
-    page = window().sign_in("alice")
-    page.goto(f"/runs?office={office}&q=listed")
+    page = window().sign_in("alice", f"/runs?office={office}&q=listed")
     page.check(f"input[name=run][value='{job['id']}']")
     other = submit(stack, office, ref="listed second", run_at=tomorrow())
     page.locator("#new-rows", has_text="1 new").wait_for()

@@ -25,6 +25,7 @@ EXPORT = re.compile(r"/exports/\d+$")
 REPLAY = re.compile(r"/exports/replays/\d+$")
 LETTER = re.compile(r"/deadletters/\d+$")
 BAR = "#exports progress"
+REPLAYS = "/exports/replays"
 PHONE = {"width": 375, "height": 800}
 
 
@@ -41,7 +42,6 @@ def event_log_file(tmp_path: Path):
 
 
 def upload(page: Any, file: Path) -> None:
-    page.goto("/exports/replays")
     page.set_input_files("#id_file", file)
     page.click("#upload button")
     page.wait_for_url(REPLAY)
@@ -87,7 +87,7 @@ def plays(page: Any) -> None:
 
 
 def test_a_replay_becomes_a_video_that_plays_in_the_page(window, event_log_file):
-    page = window().sign_in("alice")
+    page = window().sign_in("alice", REPLAYS)
     answers: dict[str, int] = {}
     page.on("response", lambda answer: answers.update({answer.url.rpartition("/api/")[2]: answer.status}))
     upload(page, event_log_file(12))
@@ -105,7 +105,7 @@ def test_a_replay_becomes_a_video_that_plays_in_the_page(window, event_log_file)
 
 
 def test_a_thumbnail_is_shown_to_its_owner_only(window, event_log_file):
-    page = window().sign_in("alice")
+    page = window().sign_in("alice", REPLAYS)
     upload(page, event_log_file(2, "Only hers"))
     replay = page.url
     start_export(page, "thumbnail")
@@ -114,17 +114,17 @@ def test_a_thumbnail_is_shown_to_its_owner_only(window, event_log_file):
     assert picture.evaluate("i => i.decode().then(() => [i.naturalWidth, i.naturalHeight])") == [1280, 720]
     assert "Only hers" in str(picture.get_attribute("alt"))
     bob = window()
-    bob.sign_in("bob")
+    bob.sign_in("bob", "/exports")
+    assert "Only hers" not in bob.page.content()
     for address in (page.url, replay, page.url.replace("/exports/", "/api/jobs/") + "/result"):
         assert bob.page.goto(address).status == 404
         bob.complaints.clear()  # the console reports the 404 as an error
-    bob.page.goto("/exports")
-    assert "Only hers" not in bob.page.content()
 
 
 def test_the_page_polls_without_a_socket(window, event_log_file):
-    page = window().sign_in("alice")
-    page.route_web_socket("**/ws/jobs**", lambda socket: socket.close())
+    alone = window()
+    alone.page.route_web_socket("**/ws/jobs**", lambda socket: socket.close())
+    page = alone.sign_in("alice", REPLAYS)
     upload(page, event_log_file(2))
     start_export(page, "thumbnail")
     wait_for_state(page, "Succeeded")
@@ -132,7 +132,7 @@ def test_the_page_polls_without_a_socket(window, event_log_file):
 
 
 def test_the_socket_moves_the_bar_and_shows_a_cancel_in_another_window(window, event_log_file):
-    page, other = window().sign_in("alice"), window().sign_in("alice")
+    page = window().sign_in("alice", REPLAYS)
     upload(page, event_log_file(600))  # long enough that it cannot end before it is cancelled
     start_export(page, "mp4")
     page.locator(BAR).wait_for(timeout=MAKING_MS)
@@ -140,7 +140,7 @@ def test_the_socket_moves_the_bar_and_shows_a_cancel_in_another_window(window, e
         # Only the socket can move the bar now.
         before = percent(page)
         page.wait_for_function(f"() => document.querySelector('{BAR}').value > {before}")
-    other.goto("/exports")
+    other = window().sign_in("alice", "/exports")
     row = other.locator(f"[data-export='{page.url.rpartition('/')[2]}']")
     page.click("#cancel")
     assert "The export was cancelled." in page.locator(".messages").inner_text()
@@ -164,7 +164,7 @@ def frozen(stack: System, program: str) -> Iterator[None]:
 
 
 def test_the_page_shows_that_the_listener_is_down(stack, window, event_log_file):
-    page = window().sign_in("alice")
+    page = window().sign_in("alice", REPLAYS)
     upload(page, event_log_file(1))
     with frozen(stack, "listener"):
         start_export(page, "thumbnail")
@@ -182,8 +182,7 @@ def test_a_hostile_message_is_shown_and_discarded(stack, window):
     with redis_of(stack) as redis:
         name = redis.xadd("job.progress", {"jobId": "1", "progress": hostile}).decode()
     url = "/deadletters?stream=job.progress"
-    page = window().sign_in("admin")
-    page.goto(url)
+    page = window().sign_in("admin", url)
     assert eventually(lambda: name in page.reload().text())
     page.click(f"text={name}")
     assert hostile in page.locator("main").inner_text()

@@ -44,8 +44,7 @@ def test_a_schedule_is_created_after_a_preview_and_run_now(stack, window):
 
 
 def test_only_the_fields_of_the_selected_type_are_shown(window):
-    page = window().sign_in("alice")
-    page.goto("/schedules/new")
+    page = window().sign_in("alice", "/schedules/new")
     for kind, field in (("cron", "cron"), ("interval", "every"), ("once", "at")):
         page.check(f"[name=kind][value={kind}]")
         fields = [page.locator(f"[name={name}]").is_visible() for name in ("cron", "every", "at")]
@@ -56,8 +55,7 @@ def test_a_schedule_is_paused_in_the_list_and_deleted_after_a_confirmation(stack
     body = {"name": "to be deleted", "task_id": "demo.sum", "args": {"numbers": [1]}}
     rule = {"kind": "cron", "cron": "0 9 * * *"}
     assert stack.client("alice").post("/api/schedules", body | rule).status == 201
-    page = window().sign_in("alice")
-    page.goto("/schedules?q=to+be+deleted")
+    page = window().sign_in("alice", "/schedules?q=to+be+deleted")
     page.click("tbody button:has-text('Pause')")
     assert page.url.endswith("/schedules?q=to+be+deleted")
     assert "Paused" in page.locator("tbody tr").inner_text()
@@ -69,8 +67,7 @@ def test_a_schedule_is_paused_in_the_list_and_deleted_after_a_confirmation(stack
 
 
 def test_a_workflow_is_changed_after_a_preview_and_run(stack, window, office):
-    page = window().sign_in("alice")
-    page.goto(f"/workflows/{a_workflow(stack, office)}/edit")
+    page = window().sign_in("alice", f"/workflows/{a_workflow(stack, office)}/edit")
     assert page.locator("#drawn .box").count() == 2
     wrong = [*STEPS, {"ref": "third", "task_id": "no.such", "depends_on": ["send"]}]
     page.click("#json-tab")

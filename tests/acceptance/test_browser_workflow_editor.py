@@ -46,9 +46,8 @@ def editor(stack: Any, window: Any, office: str) -> Any:
     """Opens the editor of a workflow with two steps, of which the second depends on the first."""
 
     def open_one(locale: str = "en", steps: Any = STEPS, **more: Any) -> Any:
-        page = window(locale, **more).sign_in("alice")
-        page.goto(f"/workflows/{a_workflow(stack, office, steps=steps)}/edit")
-        return page
+        path = f"/workflows/{a_workflow(stack, office, steps=steps)}/edit"
+        return window(locale, **more).sign_in("alice", path)
 
     return open_one
 
@@ -56,8 +55,7 @@ def editor(stack: Any, window: Any, office: str) -> Any:
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_a_workflow_of_three_steps_is_built_by_the_editor_alone_and_run(window, office, language):
     words = WORDS[language]
-    page = window(language).sign_in("alice")
-    page.goto(f"/workflows/new?office={office}")
+    page = window(language).sign_in("alice", f"/workflows/new?office={office}")
     page.fill("[name=name]", "built")
     assert page.locator("#add-form button").inner_text() == words["add"]
     for count in (1, 2, 3):
@@ -114,8 +112,7 @@ def test_references_follow_a_new_name_and_a_change_is_undone(editor):
 
 def test_json_is_edited_and_seen_in_the_graph_and_errors_stand_at_their_step(stack, window, office):
     opened = window()
-    page = opened.sign_in("alice")
-    page.goto(f"/workflows/{a_workflow(stack, office)}/edit")
+    page = opened.sign_in("alice", f"/workflows/{a_workflow(stack, office)}/edit")
     page.click("#json-tab")
     wrong = [
         *STEPS,
