@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from config.dev.ports import free_port
-from tests.acceptance.axe import ELEMENTS, violations, violations_in, violations_in_the_dark
+from tests.acceptance.axe import ELEMENTS, script, violations, violations_in, violations_in_the_dark
 from tests.acceptance.browser import WAIT_MS, sign_in
 from tests.acceptance.system import CHECKOUT, Client, System, worker_of_jobs
 from tests.unit.process_tools import eventually
@@ -199,6 +199,8 @@ def phone(browser: Any, system: System, made: dict[str, Any]) -> Iterator[Callab
                 viewport=PHONE,
                 reduced_motion="reduce",
             )
+            # Its half a megabyte is sent to Chromium once, and not for each page.
+            context.add_init_script(script())
             pages[reader, language] = context.new_page()
             pages[reader, language].set_default_timeout(WAIT_MS)
             if reader != SIGNED_OUT:
