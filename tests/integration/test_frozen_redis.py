@@ -72,6 +72,7 @@ def test_new_connections_to_a_frozen_redis_wait_once_too():
         redis.client().connection_pool.disconnect()
         current_app.backend.client.connection_pool.disconnect()
         pools.reset()
+        current_app._pool = current_app.amqp._producer_pool = None
         publish._idle_producers.clear()
         _, for_the_sizes = seconds_of(lambda: submitted(office, *JOIN))
         redis._paused_until = 0.0
