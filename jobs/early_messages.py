@@ -16,6 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from jobs import publish
+from jobs.effects import Effects
 from jobs.publish import Send
 
 # An office counts as idle so long after a submission that found it so.
@@ -41,7 +42,7 @@ def send(office: UUID, execution: UUID, job: Mapping[str, Any]) -> Iterator[bool
         if answer is not None:
             has_arrived = publish.has_arrived(answer)
     if not has_arrived:
-        publish.send_messages([message])
+        Effects(send=[message]).apply()
 
 
 def _is_likely_to_start(office: UUID, job: Mapping[str, Any]) -> bool:

@@ -64,6 +64,7 @@ def test_an_early_message_waits_once_for_a_frozen_redis(monkeypatch):
         (job,), seconds = seconds_of(lambda: submitted(office, {}))
     assert job.status == JobStatus.PROCESSING
     assert seconds < TWO_WAITS
+    assert job.execution.sent_count == 0, "the next sweep sends it again"
 
 
 def test_new_connections_to_a_frozen_redis_wait_once_too():
