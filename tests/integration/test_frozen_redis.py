@@ -10,7 +10,7 @@ import pytest
 from celery import current_app
 from kombu import pools
 
-from jobs import early_messages, joins, lifecycle, publish, redis, sweeps
+from jobs import early_messages, joins, lifecycle, publish, redis, submission, sweeps
 from jobs.models import Counter, Execution
 from jobs.states import JobStatus
 from tests.engine_workers import ended
@@ -59,12 +59,18 @@ def test_a_submission_of_a_join_waits_once_for_a_frozen_redis():
 def test_an_early_message_waits_once_for_a_frozen_redis(monkeypatch):
     monkeypatch.setattr(early_messages, "IDLE_SECONDS", (0.0, 60.0))
     office = an_office(max_concurrent_jobs=9)
+
+    def submit():
+        return lifecycle.submit(submission.read(office, {"task_id": "demo.sum", "args": {"numbers": []}}))
+
+    submit()  # the connection is open, and takes the next message
     early_messages.remember(office.id, idle=True)
     with frozen():
-        (job,), seconds = seconds_of(lambda: submitted(office, {}))
-    assert job.status == JobStatus.PROCESSING
+        (job,), seconds = seconds_of(submit)
     assert seconds < TWO_WAITS
-    assert job.execution.sent_count == 0, "the next sweep sends it again"
+    execution = Execution.objects.get(job_id=job)
+    assert execution.dispatched_at is not None
+    assert execution.sent_count == 0, "the next sweep sends it again"
 
 
 def test_new_connections_to_a_frozen_redis_wait_once_too():
