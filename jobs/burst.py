@@ -37,8 +37,7 @@ LOOK_SECONDS = 0.01
 # For how long a burst goes on although other messages wait. With many offices some always do, and a message
 # for each run costs as much as the run.
 YIELD_SECONDS = 0.02
-# How often a message that waits for a core looks whether one is free, and for how long at most: bursts end by
-# themselves when a message has waited for a second.
+# How often a message that waits for a core looks whether one is free, and for how long at most.
 LOOK_FOR_CORE_SECONDS = 0.005
 LONGEST_WAIT_SECONDS = 0.5
 
@@ -52,7 +51,7 @@ class Burst:
     roles: list[str]
     ends: float
     level: int | None = None
-    yields: float = 0.0  # from then on, to messages that have waited for long
+    yields_at: float = 0.0  # from then on, it ends for messages that have waited for long
     next_run: tuple[str, Claim] | None = None
     claim: Claim | None = None
 
@@ -83,9 +82,9 @@ def _with_next_runs(tracer: Tracer) -> Tracer:
             message,
             str(headers.get("hostname") or ""),
             list(headers.get(bursts.ROLES) or ()),
-            now + settings.DURE_BURST_MS / 1000,
-            (headers.get("delivery_info") or {}).get("priority"),
-            now + YIELD_SECONDS,
+            ends=now + settings.DURE_BURST_MS / 1000,
+            level=(headers.get("delivery_info") or {}).get("priority"),
+            yields_at=now + YIELD_SECONDS,
         )
         try:
             answer = tracer(message, args, kwargs, request)
@@ -166,7 +165,7 @@ def next_claim() -> NextClaim | None:
     if shared.lacks_tasks:
         return None
     token = f"{burst.message}:{uuid.uuid4().hex[:8]}"
-    return NextClaim(token, burst.worker, burst.roles, shared.most_urgent, yields=now >= burst.yields)
+    return NextClaim(token, burst.worker, burst.roles, shared.most_urgent, yields=now >= burst.yields_at)
 
 
 def wait_for_core() -> None:

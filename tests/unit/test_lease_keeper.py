@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-import time
+import threading
 from types import SimpleNamespace
 
 from jobs.subprocesses.watchdog import boot_time
@@ -39,28 +39,34 @@ def test_a_run_whose_process_has_died_does_not_end_the_others():
     ended.wait()
 
 
-class SlowKeeper(LeaseKeeper):
-    """Takes a moment for each end of a run, and notes it."""
+class HeldKeeper(LeaseKeeper):
+    """Writes no end of a run before it is allowed to."""
 
     def __init__(self) -> None:
         super().__init__(SimpleNamespace(hostname="w@test"))
         self.next_renewal = boot_time() + 1_000
+        self.allowed = threading.Event()
         self.ends: list[str] = []
 
     def watchdog_time(self) -> float:
         return boot_time() + 1_000
 
     def end_run(self, kind: Report, message: str, text: str) -> None:
-        time.sleep(0.2)
+        assert self.allowed.wait(30)
         self.ends.append(message)
 
 
 def test_the_worker_exits_only_after_all_that_was_reported_is_done():
-    slow = SlowKeeper()
-    slow.finish()  # it has not begun
-    slow.start()
+    held = HeldKeeper()
+    held.finish()  # it has not begun
+    held.start()
     for message in ("first", "second"):
-        slow.report(Report.RELEASE, message)
-    slow.finish()
-    assert slow.ends == ["first", "second"]
-    assert not slow.is_alive()
+        held.report(Report.RELEASE, message)
+    exit_of_worker = threading.Thread(target=held.finish)
+    exit_of_worker.start()
+    exit_of_worker.join(0.1)
+    assert exit_of_worker.is_alive()
+    held.allowed.set()
+    exit_of_worker.join()
+    assert held.ends == ["first", "second"]
+    assert not held.is_alive()
