@@ -1276,10 +1276,10 @@ BEGIN
 END $$;
 
 
--- The jobs of one submission, in their order; `seq` grows along it. If `p_ready_at` is given, those without
--- dependencies that are not due later are ready since then: to write them once saves a third of the time.
+-- The jobs of one submission, in their order; `seq` grows along it. Those without dependencies that are not due
+-- later are written as ready: to write them once saves a third of the time.
 CREATE OR REPLACE FUNCTION dure_insert_jobs(
-    p_office uuid, p_batch uuid, p_jobs jsonb, p_ready_at timestamptz DEFAULT NULL, p_execution uuid DEFAULT NULL
+    p_office uuid, p_batch uuid, p_jobs jsonb, p_now timestamptz, p_execution uuid DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO job_queue (
@@ -1304,8 +1304,9 @@ BEGIN
         unique_key text, queue_timeout_ms bigint, place integer
     )
     CROSS JOIN LATERAL (
-        SELECT CASE WHEN is_due AND j.dependency_count = 0 THEN p_ready_at END AS ready_at, CASE WHEN NOT is_due THEN j.run_at END AS due_at
-        FROM coalesce(j.run_at <= coalesce(p_ready_at, now()), true) AS is_due
+        SELECT CASE WHEN is_due AND j.dependency_count = 0 THEN p_now END AS ready_at,
+               CASE WHEN NOT is_due THEN j.run_at END AS due_at
+        FROM coalesce(j.run_at <= p_now, true) AS is_due
     ) AS r
     ORDER BY j.place;
 END $$;
@@ -1330,13 +1331,13 @@ BEGIN
         PERFORM dure_lock_early(p_execution);
     END IF;
     SELECT * INTO o FROM offices WHERE id = p_office FOR NO KEY UPDATE;
+    v_now := clock_timestamp();
     IF cardinality(p_parents) > 0 THEN
-        PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job));
+        PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now);
         INSERT INTO job_dependencies (job_id, parent_id, position)
         SELECT v_id, parent, place - 1 FROM unnest(p_parents) WITH ORDINALITY AS p (parent, place);
         RETURN dure_submit(p_office, '{}', ARRAY[v_id]);
     END IF;
-    v_now := clock_timestamp();
     IF (p_job ->> 'run_at')::timestamptz IS NULL THEN
         v_used := dure_slots_used_before(o, p_job ->> 'role', p_job ->> 'task_id', v_now);
     END IF;
