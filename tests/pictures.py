@@ -16,7 +16,7 @@ from typing import Any
 
 from PIL import Image
 
-from tests.acceptance.browser import FLAGS
+from tests.acceptance.browser import MISSING, find_chromium, launched
 from tests.acceptance.system import CHECKOUT, System
 
 FOLDER = CHECKOUT / "docs" / "pictures"
@@ -26,32 +26,30 @@ COLORS = 64
 
 
 def main() -> int:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        print("There is no chromium here: apt-get install chromium", file=sys.stderr)
+    if find_chromium() is None:
+        print(MISSING, file=sys.stderr)
         return 1
     if not has_korean_font():
         text = "There is no Korean font here, so 한국어 is boxes: apt-get install fontconfig fonts-nanum"
         print(text, file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory(prefix="dure-pictures-") as folder, system(Path(folder)) as stack:
-        from playwright.sync_api import sync_playwright
-
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            context = browser.new_context(
-                base_url=stack.base_url,
-                locale="en",
-                color_scheme="light",
-                viewport={"width": WIDTH, "height": HEIGHT},
-            )
-            page = context.new_page()
-            sign_in(page, stack)
-            for name, path in addresses(stack).items():
-                page.goto(path)
-                page.wait_for_timeout(1_500)  # what is drawn live has settled
-                keep(name, page.screenshot())
-            browser.close()
+    with (
+        tempfile.TemporaryDirectory(prefix="dure-pictures-") as folder,
+        system(Path(folder)) as stack,
+        launched() as browser,
+    ):
+        context = browser.new_context(
+            base_url=stack.base_url,
+            locale="en",
+            color_scheme="light",
+            viewport={"width": WIDTH, "height": HEIGHT},
+        )
+        page = context.new_page()
+        sign_in(page, stack)
+        for name, path in addresses(stack).items():
+            page.goto(path)
+            page.wait_for_timeout(1_500)  # what is drawn live has settled
+            keep(name, page.screenshot())
     return 0
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.acceptance.browser import CHROMIUM, Window, launched
+from tests.acceptance.browser import MISSING, Window, find_chromium, launched
 from tests.acceptance.system import System
 from tests.unit.process_tools import eventually
 
@@ -107,8 +107,8 @@ def main() -> int:
     )
     parser.add_argument("--visits", type=int, default=10)
     options = parser.parse_args()
-    if not CHROMIUM:
-        raise SystemExit("There is no chromium here: apt-get install chromium")
+    if find_chromium() is None:
+        raise SystemExit(MISSING)
     with tempfile.TemporaryDirectory(prefix="dure-paint-") as folder:
         Path(folder).chmod(0o711)
         stack = System(Path(folder))

@@ -14,7 +14,7 @@ def a_program(folder: Path, name: str, output: str = "") -> None:
 def test_pictures_are_refused_without_a_korean_font(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert pictures.main() == 1
-    assert "There is no chromium here" in capsys.readouterr().err
+    assert "There is no Chromium here" in capsys.readouterr().err
     a_program(tmp_path, "chromium")
     assert pictures.main() == 1
     assert "There is no Korean font here" in capsys.readouterr().err
