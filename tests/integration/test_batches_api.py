@@ -1,6 +1,5 @@
 """Batches over HTTP: progress, graph and estimated end."""
 
-import uuid
 from datetime import datetime, timedelta
 
 import pytest
@@ -107,9 +106,3 @@ def test_the_estimated_end_is_null_if_unknown(client, office):
     assert client.get(at(office, f"/{first.batch_id}")).json()["estimated_end"] is not None
     running(first).fail(failure_type="git_conflict")
     assert client.get(at(office, f"/{first.batch_id}")).json()["estimated_end"] is None
-
-
-def test_a_batch_of_another_office_is_404(client, office):
-    (elsewhere,) = submitted(an_office(), {}, name="b")
-    assert client.get(at(office, f"/{elsewhere.batch_id}")).status_code == 404
-    assert client.get(at(office, f"/{uuid.uuid4()}")).status_code == 404

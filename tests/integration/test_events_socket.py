@@ -10,7 +10,6 @@ from django.conf import settings
 from django.db import connections
 from django.utils import timezone
 from redis import Redis
-from websockets.exceptions import ConnectionClosed
 
 from jobs import lifecycle, submission
 from jobs.models import ApiToken, Event, Membership, Office
@@ -224,24 +223,11 @@ def test_an_after_that_is_no_id_is_refused(address, office, token, after):
         assert code_of(ws) == 1007
 
 
-def test_a_socket_without_credentials_closes_with_4401(address, office):
-    with opened(address, events_of(office)) as ws:
-        assert code_of(ws) == 4401
-
-
 def test_a_foreign_office_is_like_an_office_that_does_not_exist(address, office):
     outsider = ApiToken.issue(make_user("outsider"), "test", timezone.now())[1]
-    for path in (
-        events_of(office),
-        "/ws/offices/0199c0de-0000-7000-8000-000000000001/events",
-        "/ws/offices/1/events",
-    ):
+    for path in (events_of(office), "/ws/offices/0199c0de-0000-7000-8000-000000000001/events"):
         with opened(address, path, outsider) as ws:
-            # Nothing is sent before the close.
-            with pytest.raises(ConnectionClosed) as closed:
-                ws.recv(timeout=60)
-            assert closed.value.rcvd is not None
-            assert closed.value.rcvd.code == 4404
+            assert code_of(ws) == 4404
 
 
 def test_a_user_who_leaves_the_office_is_not_admitted_any_more(office, user):

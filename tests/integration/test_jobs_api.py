@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.models import Execution, Job, Membership, Office
-from jobs.states import JobStatus, MemberRole, Outcome
+from jobs.models import Execution, Job, Office
+from jobs.states import JobStatus, Outcome
 from tests.factories import a_job, a_user, an_office, done, fresh, running, submitted
 from tests.integration.rest_support import client_of
 
@@ -317,15 +317,6 @@ def test_a_timed_out_execution_has_the_status_timeout(client, office):
     assert [run["status"] for run in answer["executions"]] == ["cancelled", "timeout"]
 
 
-def test_a_job_of_another_office_is_404(client, office):
-    elsewhere = a_job(an_office())
-    for path in ("", "/explain"):
-        assert client.get(at(office, f"/{elsewhere.id}{path}")).status_code == 404
-    for path in ("/retry", "/cancel"):
-        assert posted(client, at(office, f"/{elsewhere.id}{path}")).status_code == 404
-    assert fresh(elsewhere).status == JobStatus.PROCESSING
-
-
 # --- steer -----------------------------------------------------------------------------------------
 
 
@@ -448,42 +439,6 @@ def test_priority_of_an_ended_job_is_a_conflict(client, office):
     assert (answer.status_code, answer.json()["code"]) == (409, "ended")
 
 
-# --- who may ---------------------------------------------------------------------------------------
-
-READS = ["", "/{job}", "/{job}/explain"]
-WRITES = [("post", ""), ("post", "/{job}/retry"), ("post", "/{job}/cancel"), ("post", "/cancel-all"),
-          ("patch", "/{job}/priority")]  # fmt: skip
-
-
-def test_a_viewer_can_read_and_not_change(office):
-    viewer = a_user("victor")
-    Membership.objects.create(office=office, user=viewer, role=MemberRole.VIEWER)
-    job = a_job(office)
-    client = client_of(viewer)
-    for path in READS:
-        assert client.get(at(office, path.format(job=job.id))).status_code == 200
-    for method, path in WRITES:
-        ask = getattr(client, method)
-        answer = ask(at(office, path.format(job=job.id)), ONE, content_type="application/json")
-        assert answer.status_code == 403, (method, path)
-    assert (fresh(job).status, Job.objects.count()) == (JobStatus.PROCESSING, 1)
-
-
-def test_an_office_is_404_for_other_users(office):
-    job = a_job(office)
-    stranger = client_of(a_user("mallory"))
-    nobody = type(stranger)()
-    nowhere = f"/api/offices/{uuid.uuid4()}/jobs"
-    for method, path in [*(("get", path) for path in READS), *WRITES]:
-        address = at(office, path.format(job=job.id))
-        theirs = getattr(stranger, method)(address, content_type="application/json")
-        missing = getattr(stranger, method)(
-            address.replace(at(office), nowhere), content_type="application/json"
-        )
-        assert theirs.status_code == missing.status_code == 404, (method, path)
-        assert theirs.json() == missing.json()
-        assert getattr(nobody, method)(address, content_type="application/json").status_code == 401
-    assert fresh(job).status == JobStatus.PROCESSING
 
 
 def test_a_run_at_in_the_future_waits(client, office):

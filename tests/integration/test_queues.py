@@ -202,14 +202,6 @@ def test_staff_pause_and_resume_a_queue_over_http(staff):
     assert not PausedRole.objects.exists()
 
 
-@pytest.mark.parametrize("path", ["/api/roles", "/api/roles/FE/pause", "/api/roles/FE/resume"])
-def test_only_staff_may(path):
-    client = client_of(a_user("alice"))
-    answer = client.get(path) if path.endswith("roles") else client.post(path)
-    assert answer.status_code == 403
-    assert not PausedRole.objects.exists()
-
-
 @pytest.mark.parametrize(
     ("role", "body", "status"),
     [

@@ -70,5 +70,3 @@ def test_other_users_cannot_follow_a_run_log(address):
     _, path = a_log()
     with opened(address, path, token_of("bob")) as ws:
         assert code_of(ws) == 4404
-    with opened(address, path) as ws:
-        assert code_of(ws) == 4401
