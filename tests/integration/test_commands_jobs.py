@@ -44,12 +44,6 @@ def test_the_list_is_newest_first_and_limited():
     assert run("jobs", "list", "--limit", 4, "--json").json["more"] is False
 
 
-def test_the_list_as_json_has_the_documents_of_the_api():
-    job = a_job(an_office(), ref="one")
-    document = run("jobs", "list", "--json").json["results"][0]
-    assert document == serialize.jobs_json([fresh(job)])[0]
-
-
 @pytest.fixture
 def jobs_by_name():
     here, there = an_office(name="here"), an_office(name="there")

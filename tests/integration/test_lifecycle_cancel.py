@@ -89,13 +89,6 @@ def test_an_ended_job_is_not_changed_by_a_cancel():
     assert event_types(job)[-1] == T.JOB_COMPLETED
 
 
-def test_a_second_cancel_writes_no_second_event():
-    job = a_job(an_office())
-    cancel(job)
-    assert cancel(job) == CancelResult(0, 0)
-    assert event_types(job).count(T.JOB_CANCELLED) == 1
-
-
 def test_the_job_of_another_office_cannot_be_cancelled():
     mine, theirs = an_office(), a_job(an_office())
     waiting = a_job(an_office(paused=True))

@@ -10,7 +10,7 @@ from jobs.answers import AdvanceResult
 from jobs.effects import Effects
 from jobs.models import Execution, Job, Office
 from jobs.states import JobStatus
-from tests.factories import a_job, an_office, claimed, done, fresh, submitted
+from tests.factories import a_job, an_office, done, fresh, submitted
 
 pytestmark = pytest.mark.django_db
 
@@ -107,15 +107,6 @@ def test_a_lowered_limit_stops_no_run_and_starts_none():
     assert fresh(jobs[3]).status == JobStatus.READY
     done(jobs[2])
     assert fresh(jobs[3]).status == JobStatus.PROCESSING
-
-
-def test_a_free_slot_is_filled_by_the_finish_that_freed_it():
-    first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
-    run = claimed(first)
-    assert run is not None
-    answer = run.finish()
-    assert answer is not None
-    assert [send.execution for send in answer.effects.send] == [str(fresh(second).execution_id)]
 
 
 def test_a_message_carries_the_id_the_dispatch_the_role_and_how_full_its_office_is(monkeypatch):

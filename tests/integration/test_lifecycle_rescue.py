@@ -3,18 +3,19 @@
 import pytest
 
 from dure.failures import FailureType
-from jobs import lifecycle, sweeps
+from jobs import lifecycle
 from jobs.models import Attempt, Execution
 from jobs.sql import call, statements
-from jobs.states import ExecutionStatus, JobStatus, Trigger
+from jobs.states import ExecutionStatus, Trigger
 from tests.events import T, details, event_types
 from tests.factories import a_job, a_start, an_office, claimed, expire_lease, fresh
 
 pytestmark = pytest.mark.django_db
 
 
-def renewed(run, worker="w@test", dispatch=1, lease="30 seconds", grace="10 seconds"):
-    ((_, _, verdict),) = call.rows(statements.RENEW, [worker, [run.execution], [dispatch], lease, grace])
+def renewed(execution, worker="w@test", dispatch=1, lease="30 seconds"):
+    values = [worker, [str(execution)], [dispatch], lease, "10 seconds"]
+    ((_, _, verdict),) = call.rows(statements.RENEW, values)
     return verdict
 
 
@@ -40,31 +41,19 @@ def test_a_run_whose_lease_ran_out_starts_again_elsewhere():
     assert run.finish() is None
 
 
-def test_the_third_rescue_is_poison_and_is_counted():
-    job = a_job(an_office())
-    for token in "abc":
-        expire_lease(claimed(job, token=token).execution)
-        lifecycle.rescue()
-    assert (fresh(job).status, fresh(job).failure_type) == (JobStatus.FAILED, FailureType.POISON)
-
-
 def test_an_execution_that_no_job_owns_is_rescued_too():
     execution = str(a_start(max_retries=0))
     lifecycle.claim(execution, 1, token="t", worker="w")
     expire_lease(execution)
     assert lifecycle.rescue() == 1
     run = Execution.objects.get(id=execution)
-    assert (run.status, run.dispatch, run.trigger) == (
-        "PENDING",
-        2,
-        Trigger.MANUAL,
-    )
+    assert (run.status, run.dispatch, run.trigger) == ("PENDING", 2, Trigger.MANUAL)
 
 
 def test_a_renewal_extends_what_its_worker_runs():
     run = claimed(a_job(an_office()))
     before = Execution.objects.get(id=run.execution).locked_until
-    assert renewed(run, lease="90 seconds") == "kept"
+    assert renewed(run.execution, lease="90 seconds") == "kept"
     assert (Execution.objects.get(id=run.execution).locked_until - before).total_seconds() > 50
 
 
@@ -72,24 +61,23 @@ def test_a_renewal_does_not_revive_a_lease_that_ran_out():
     run = claimed(a_job(an_office()))
     expire_lease(run.execution)
     before = Execution.objects.get(id=run.execution).locked_until
-    assert renewed(run) == "over"
+    assert renewed(run.execution) == "over"
     assert Execution.objects.get(id=run.execution).locked_until == before
 
 
 def test_a_renewal_answers_a_verdict_for_each_run():
-    run = claimed(a_job(an_office()))
-    assert renewed(run, worker="other@test") == "over"
-    assert renewed(run, dispatch=2) == "over"
-    lifecycle.cancel(fresh_office(run), [job_of(run)], actor="me")
-    assert renewed(run) == "cancel"
+    job = a_job(an_office())
+    run = claimed(job)
+    assert renewed(run.execution, worker="other@test") == "over"
+    assert renewed(run.execution, dispatch=2) == "over"
+    lifecycle.cancel(job.office_id, [job.id], actor="me")
+    assert renewed(run.execution) == "cancel"
     run.finish()
-    assert renewed(run) == "over"
+    assert renewed(run.execution) == "over"
 
 
 def test_a_renewal_answers_waiting_for_a_message_that_was_not_claimed():
-    job = a_job(an_office())
-    ((_, _, verdict),) = call.rows(statements.RENEW, ["w", [str(job.execution_id)], [1], "30 s", "10 s"])
-    assert verdict == "waiting"
+    assert renewed(a_job(an_office()).execution_id) == "waiting"
 
 
 def test_a_renewal_answers_late_after_the_time_limit_and_grace():
@@ -97,21 +85,4 @@ def test_a_renewal_answers_late_after_the_time_limit_and_grace():
     call.change(
         "UPDATE job_executions SET timeout_at = now() - interval '11 seconds' WHERE id = %s", [run.execution]
     )
-    assert renewed(run) == "late"
-
-
-def test_a_sweep_runs_every_pass(settings):
-    settings.DURE_REPUBLISH_SECONDS = 0.0
-    run = claimed(a_job(an_office()))
-    expire_lease(run.execution)
-    done = sweeps.sweep_once()
-    assert done["rescued"] == 1
-    assert sweeps.sweep_once()["rescued"] == 0
-
-
-def job_of(run):
-    return Execution.objects.get(id=run.execution).job_id
-
-
-def fresh_office(run):
-    return Execution.objects.get(id=run.execution).office_id
+    assert renewed(run.execution) == "late"

@@ -1,10 +1,8 @@
 """Offices, their members, settings and statistics over HTTP."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from jobs.insight import stats
 from jobs.models import Attempt, Event, Execution, Job, Membership, Office
@@ -217,13 +215,6 @@ def test_a_raised_limit_and_the_end_of_a_pause_start_waiting_jobs_at_once(client
     assert fresh(jobs[2]).status == JobStatus.PROCESSING
 
 
-def test_the_process_endpoint_returns_its_counts(client, office):
-    job = a_job(office, run_at=(timezone.now() + timedelta(hours=1)).isoformat())
-    assert send(client, "post", at(office, "/scheduler/process")).json() == {"promoted": 0, "dispatched": 0}
-    call.change("UPDATE job_queue SET due_at = now() - interval '1 second' WHERE id = %s", [job.id])
-    assert send(client, "post", at(office, "/scheduler/process")).json() == {"promoted": 1, "dispatched": 1}
-
-
 def test_stats_count_every_state_and_average_the_done(client, office):
     assert client.get(at(office, "/scheduler/stats")).json() == {
         "office_id": str(office.id),
@@ -307,8 +298,3 @@ def test_tasks_are_listed_with_their_arguments(client):
     }
     assert task["args_schema"]["required"] == ["numbers"]
     assert (task["description"], task["on_lost"]) == ("Adds numbers.", "retry")
-
-
-def test_an_unknown_task_is_404_and_tasks_need_credentials(client):
-    assert client.get("/api/tasks/no.such").status_code == 404
-    assert type(client)().get("/api/tasks").status_code == 401
