@@ -7,12 +7,16 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from jobs import lifecycle, submission
-from jobs.answers import Claim, Settlement
+from jobs.answers import Claim, NextClaim, Settlement
 from jobs.errors import Held
 from jobs.models import Execution, Job, Membership, Office
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import MemberRole, Outcome, Trigger
+from jobs.worker import registration
+
+# What the end of a run may claim, in a burst.
+NEXT_CLAIM = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
 
 
 def a_user(name: str = "alice", **fields: Any) -> User:
@@ -31,6 +35,12 @@ def serve_roles(*roles: str, seconds: float = 10 * 365 * 86_400) -> None:
 
 def unserve_roles(*roles: str) -> None:
     call.change("DELETE FROM served_roles WHERE role = ANY (%s)", [list(roles or settings.DURE_ROLES)])
+
+
+def heartbeat(name: str, *roles: str, draining: bool = False) -> int:
+    """Registers a worker, and returns how many entries of the catalogue it offers."""
+    values = {"name": name, "roles": list(roles), "slots": 2, "running": 0, "started_at": 0}
+    return registration.register({**values, "draining": draining})
 
 
 def an_office(owner: User | None = None, **config: Any) -> Office:
@@ -61,6 +71,10 @@ def a_job(office: Office, **fields: Any) -> Job:
 
 def fresh(job: Job) -> Job:
     return Job.objects.select_related("execution").get(id=job.id)
+
+
+def statuses(*jobs: Job) -> list[str]:
+    return [fresh(job).status for job in jobs]
 
 
 class Claimed:
@@ -98,9 +112,7 @@ def claimed(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed | 
     job = fresh(job)
     if job.execution is None:
         return None
-    execution = str(job.execution.id)
-    claim = lifecycle.claim(execution, job.execution.dispatch, token=token, worker=worker)
-    return Claimed(claim) if claim is not None else None
+    return claimed_start(job.execution.id, job.execution.dispatch, worker=worker, token=token)
 
 
 def running(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed:
@@ -137,6 +149,21 @@ def expire_lease(execution: str) -> None:
 def a_start(**fields: Any) -> UUID:
     """An Execution that no job owns."""
     return starts(fields)[0]
+
+
+def claimed_start(
+    execution: object, dispatch: int = 1, *, worker: str = "w@test", token: str = "t"
+) -> Claimed | None:
+    """Claims a run by its id; None if it cannot be claimed."""
+    claim = lifecycle.claim(str(execution), dispatch, token=token, worker=worker)
+    return Claimed(claim) if claim is not None else None
+
+
+def running_start(**fields: Any) -> Claimed:
+    """A run that no job owns, claimed."""
+    run = claimed_start(a_start(**fields))
+    assert run is not None
+    return run
 
 
 def a_run_by_hand(user: str = "alice", **fields: Any) -> Execution:

@@ -2,16 +2,12 @@
 
 import pytest
 
-from jobs import catalogue, lifecycle
+from jobs import catalogue
 from jobs.catalogue import Registration
 from jobs.errors import Held
 from jobs.sql import call
 from jobs.worker.catalogue import row_of, write
-from tests.factories import (
-    Claimed,
-    fresh,
-    submitted,
-)
+from tests.factories import claimed_start, fresh, submitted
 
 TASK = "shop.pack"
 SCHEMA = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -28,10 +24,6 @@ def packs(office, *jobs):
     return submitted(office, *({"task_id": TASK, "args": {}, **job} for job in jobs or ({},)))
 
 
-def statuses(*jobs):
-    return [fresh(job).status for job in jobs]
-
-
 def held(*jobs):
     return [fresh(job).held for job in jobs]
 
@@ -41,11 +33,6 @@ def let_pass(seconds):
     call.change("UPDATE task_starts SET at = at - %s * interval '1 second'", [seconds])
 
 
-def claim_run(execution, dispatch=1):
-    claim = lifecycle.claim(str(execution), dispatch, token=f"t{execution}", worker="w@test")
-    return Claimed(claim) if claim is not None else None
-
-
 def assert_held(execution, dispatch=1):
     with pytest.raises(Held):
-        claim_run(execution, dispatch)
+        claimed_start(execution, dispatch)

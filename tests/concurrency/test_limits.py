@@ -11,7 +11,7 @@ from jobs.models import Event, Execution, Job, Office
 from jobs.states import ExecutionStatus, JobStatus
 from tests.concurrency.threads import PATIENCE, all_at_once, start_thread
 from tests.events import T
-from tests.factories import an_office, submitted
+from tests.factories import an_office, running, running_start, submitted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
 
@@ -128,20 +128,11 @@ def test_concurrent_submissions_share_the_free_slots():
 
 
 def test_concurrent_passes_send_a_due_job_once():
-    from tests.factories import a_start, claimed
-
     office = an_office(max_concurrent_jobs=50)
     jobs = submitted(office, *[{}] * 10)
     for job in jobs:
-        run = claimed(job, token=str(job.id))
-        assert run is not None
-        run.fail(delay_ms=0)
+        running(job).fail(delay_ms=0)
     for _ in range(10):
-        execution = a_start()
-        row = lifecycle.claim(str(execution), 1, token="t", worker="w")
-        assert row is not None
-        lifecycle.finish(
-            str(execution), row.fence, "failure", trigger="MANUAL", failure_type="error", delay_ms=0
-        )
+        running_start().fail(delay_ms=0)
     assert sum(all_at_once(lambda _: lifecycle.send_due(), 4)) == 20
     assert Execution.objects.filter(dispatch=2, status=ExecutionStatus.PENDING).count() == 20

@@ -12,7 +12,7 @@ from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import Trigger
 from tests.concurrency.threads import PATIENCE, all_at_once, start_thread, wait_until_blocked
-from tests.factories import Claimed, an_office, fresh, submitted
+from tests.factories import an_office, claimed_start, fresh, submitted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TASK = "demo.sum"
@@ -27,10 +27,9 @@ def limit(exclusive=False, starts=None, seconds=None):
 
 def claim(execution, dispatch=1, token="t"):
     try:
-        won = lifecycle.claim(str(execution), dispatch, token=token, worker="w@test")
+        return claimed_start(execution, dispatch, token=token)
     except Held:
         return None
-    return Claimed(won) if won is not None else None
 
 
 def starts(owner):

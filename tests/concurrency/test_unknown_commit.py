@@ -5,7 +5,7 @@ from django.db import DatabaseError, connection, transaction
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 
 from jobs import lifecycle, submission
-from jobs.answers import CancelResult, NextClaim
+from jobs.answers import CancelResult
 from jobs.errors import Conflict, Held
 from jobs.models import Attempt, Execution, Job
 from jobs.publish import Send
@@ -15,6 +15,7 @@ from tests.concurrency.cutting_proxy import proxied
 from tests.concurrency.threads import in_thread
 from tests.events import T, event_types
 from tests.factories import (
+    NEXT_CLAIM,
     Claimed,
     a_job,
     an_office,
@@ -22,6 +23,7 @@ from tests.factories import (
     done,
     fresh,
     running,
+    running_start,
     serve_roles,
     submitted,
     unserve_roles,
@@ -71,15 +73,11 @@ def test_a_finish_that_was_accepted_is_not_written_again():
 
 
 def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeypatch):
-    from tests.factories import a_start
-
     settlements = []
     monkeypatch.setitem(lifecycle.end_handlers, "MANUAL", settlements.append)
-    execution = str(a_start())
-    row = lifecycle.claim(execution, 1, token="t", worker="w")
-    finish = lambda: lifecycle.finish(execution, row.fence, "success", trigger="MANUAL", result="1")  # noqa: E731
-    assert cut(b"COMMIT", finish) is None
-    assert Execution.objects.get(id=execution).status == ExecutionStatus.SUCCESS
+    run = running_start()
+    assert cut(b"COMMIT", run.finish) is None
+    assert Execution.objects.get(id=run.execution).status == ExecutionStatus.SUCCESS
     assert len(settlements) == 1
 
 
@@ -108,8 +106,7 @@ def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch, bytes_of_t
 def test_a_finish_whose_answer_was_lost_goes_on_with_the_run_that_it_has_claimed():
     first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
     run = claimed(first)
-    next_claim = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
-    settlement = cut(b"dure_finish", lambda: run.finish(next_claim=next_claim))
+    settlement = cut(b"dure_finish", lambda: run.finish(next_claim=NEXT_CLAIM))
     assert settlement.state == ExecutionStatus.SUCCESS
     _, claim = settlement.next_run
     assert claim.execution_id == str(fresh(second).execution_id)

@@ -22,7 +22,7 @@ from jobs.sql import catalogue as statements
 from jobs.worker import registration
 from jobs.worker.catalogue import own_rows, row_of, write
 from scheduler.diagnostics.workers import check_tasks
-from tests.factories import an_office
+from tests.factories import an_office, heartbeat
 from tests.integration.rest_support import client_of, make_user
 
 LATER = "2030-01-01T00:00:00+09:00"
@@ -32,11 +32,6 @@ SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "additio
 def rows(task_id="shop.pack", **values):
     values = {"task_id": task_id, "schema": SCHEMA, "role": "FE", **values}
     return [row_of(Registration(catalogue.TASK, task_id, "shop.tasks", values))]
-
-
-def online(name, roles=("FE",)):
-    values = {"roles": list(roles), "slots": 1, "running": 0, "draining": False, "started_at": 0}
-    registration.register({"name": name, **values})
 
 
 def in_force(task_id="shop.pack"):
@@ -84,19 +79,18 @@ class TestWriting:
 
     def test_a_version_of_an_online_worker_goes_before_a_newer_one_of_a_worker_that_is_gone(self):
         write("a@test", rows(max_retries=1))
-        online("a@test")
+        heartbeat("a@test", "FE")
         write("b@test", rows(max_retries=2))
-        online("b@test")
+        heartbeat("b@test", "FE")
         assert in_force().max_retries == 2
         registration.deregister("b@test")
         assert in_force().max_retries == 1
 
     def test_a_worker_is_told_when_its_rows_were_deleted(self):
-        values = {"name": "a@test", "roles": ["FE"], "slots": 1, "running": 0, "draining": False}
         write("a@test", rows())
-        assert registration.register({**values, "started_at": 0}) == 1
+        assert heartbeat("a@test", "FE") == 1
         CatalogueOffer.objects.all().delete()
-        assert registration.register({**values, "started_at": 0}) == 0
+        assert heartbeat("a@test", "FE") == 0
 
     def test_a_worker_of_the_engines_queues_alone_offers_nothing(self):
         assert own_rows(["control", "notices"]) == []
@@ -138,10 +132,10 @@ class TestReading:
 class TestOffers:
     def test_a_task_says_which_workers_offer_it_and_since_when_none_does(self):
         write("a@test", rows())
-        online("a@test")
+        heartbeat("a@test", "FE")
         assert service_of("shop.pack", "FE").is_available
         # It is online, and does not serve this role, which another worker does.
-        online("b@test", ["BE"])
+        heartbeat("b@test", "BE")
         assert not service_of("shop.pack", "BE").is_available
         registration.deregister("a@test")
         service = service_of("shop.pack", "FE")
@@ -151,34 +145,34 @@ class TestOffers:
 
     def test_a_worker_of_the_role_without_the_task_does_not_make_it_available(self):
         write("a@test", rows())
-        online("b@test")
+        heartbeat("b@test", "FE")
         service = service_of("shop.pack", "FE")
         assert service.role_is_served
         assert not service.is_available
 
     def test_dures_own_task_without_an_offer_needs_a_worker_of_its_role(self):
         assert not service_of("demo.sum", "default").is_available
-        online("b@test", ["default"])
+        heartbeat("b@test", "default")
         assert service_of("demo.sum", "default").is_available
 
     def test_online_workers_with_different_schemas_are_told_from_those_with_other_code(self):
         for name, options in (("a@test", {}), ("b@test", {"max_retries": 3})):
             write(name, rows(**options))
-            online(name)
+            heartbeat(name, "FE")
         assert not service_of("shop.pack", "FE").schemas_differ
         write("c@test", rows(schema={**SCHEMA, "required": ["name"]}))
-        online("c@test")
+        heartbeat("c@test", "FE")
         assert service_of("shop.pack", "FE").schemas_differ
         registration.deregister("c@test")
         assert not service_of("shop.pack", "FE").schemas_differ
 
     def test_the_doctor_warns_of_different_schemas_and_of_a_worker_that_lacks_a_task(self):
         write("a@test", rows())
-        online("a@test")
+        heartbeat("a@test", "FE")
         assert [message.level for message in tasks_according_to_doctor()] == [INFO]
         write("b@test", rows(schema={**SCHEMA, "required": ["name"]}))
-        online("b@test")
-        online("c@test")
+        heartbeat("b@test", "FE")
+        heartbeat("c@test", "FE")
         schemas, lacking = tasks_according_to_doctor()
         assert "different schemas of shop.pack" in schemas.msg
         assert "shop.pack on c@test" in lacking.msg
@@ -194,7 +188,7 @@ def tasks_according_to_doctor():
 class TestSurfaces:
     def test_the_api_says_when_the_last_worker_of_a_task_was_heard_of(self, client):
         write("a@test", rows())
-        online("a@test")
+        heartbeat("a@test", "FE")
         api = client_of(make_user())
         task = api.get("/api/tasks/shop.pack").json()
         assert (task["available"], task["schemas_differ"], task["package"]) == (True, False, "")
@@ -206,7 +200,7 @@ class TestSurfaces:
 
     def test_explain_says_that_no_worker_of_the_role_has_the_task(self):
         write("a@test", rows())
-        online("b@test")
+        heartbeat("b@test", "FE")
         office = an_office()
         (job,) = lifecycle.submit(submission.read(office, {"task_id": "shop.pack", "run_at": LATER}))
         reasons = explain(office, Job.objects.get(id=job), timezone.now()).reasons
@@ -219,16 +213,16 @@ class TestSurfaces:
         client.force_login(user)
         client.defaults["HTTP_ACCEPT_LANGUAGE"] = "en"
         write("a@test", rows(description="Packs\nthings.\n\nMore."))
-        online("a@test")
+        heartbeat("a@test", "FE")
         assert "Packs things.<" in client.get("/tasks").content.decode()
         registration.deregister("a@test")
-        online("b@test")
+        heartbeat("b@test", "FE")
         page = client.get("/tasks/shop.pack").content.decode()
         assert "No online worker of the role FE has this Task now" in page
         assert "a@test" in page
         write("a@test", rows(schema={**SCHEMA, "required": ["name"]}))
         write("b@test", rows())
-        online("a@test")
+        heartbeat("a@test", "FE")
         assert "different arguments" in client.get("/tasks/shop.pack").content.decode()
         assert "different schemas" in client.get("/tasks").content.decode()
 

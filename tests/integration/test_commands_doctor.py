@@ -9,11 +9,10 @@ from config.doctor.management.commands.doctor import SUBJECTS
 from jobs import redis
 from jobs.models import Worker
 from jobs.sql import call
-from jobs.worker import registration
 from scheduler import queue_probes
 from scheduler.leader import Leadership
 from scheduler.sql import statements
-from tests.factories import a_job, an_office, claimed, expire_lease, fresh
+from tests.factories import a_job, an_office, claimed, expire_lease, fresh, heartbeat
 from tests.integration.commands import run
 
 pytestmark = pytest.mark.django_db
@@ -26,11 +25,6 @@ def levels() -> dict[tuple[str, str], str]:
         key = finding["subject"], finding["name"]
         worst[key] = max(worst.get(key, "ok"), finding["level"], key=["ok", "warn", "bad"].index)
     return worst
-
-
-def a_worker(*roles: str, name: str = "jobs@test", draining: bool = False) -> None:
-    values = {"name": name, "roles": list(roles), "slots": 2, "running": 0, "draining": draining}
-    registration.register(values | {"started_at": 0})
 
 
 @pytest.fixture(autouse=True)
@@ -79,15 +73,15 @@ def test_passwords_are_never_printed(monkeypatch):
 def test_a_role_with_waiting_work_is_bad_until_it_has_a_worker():
     a_job(an_office(), role="FE")
     assert levels()["workers", "roles"] == "bad"
-    a_worker("FE")
+    heartbeat("jobs@test", "FE")
     assert levels()["workers", "roles"] == "ok"
-    a_worker("FE", draining=True)
+    heartbeat("jobs@test", "FE", draining=True)
     result = levels()
     assert (result["workers", "roles"], result["workers", "draining"]) == ("bad", "warn")
 
 
 def test_a_worker_without_a_ping_or_a_heartbeat_is_reported():
-    a_worker("FE")
+    heartbeat("jobs@test", "FE")
     assert levels()["workers", "ping"] == "warn"
     Worker.objects.update(seen_at="2026-01-01T00:00Z")
     assert levels()["workers", "workers"] == "bad"
@@ -96,13 +90,13 @@ def test_a_worker_without_a_ping_or_a_heartbeat_is_reported():
 def test_the_queues_of_the_engine_need_workers():
     assert levels()["workers", "control"] == "bad"
     assert levels()["workers", "notices"] == "warn"
-    a_worker("control", "notices", name="control@test")
+    heartbeat("control@test", "control", "notices")
     result = levels()
     assert (result["workers", "control"], result["workers", "notices"]) == ("ok", "ok")
 
 
 def test_a_queue_that_is_not_consumed_is_reported_by_its_probe():
-    a_worker("FE")
+    heartbeat("jobs@test", "FE")
     call.rows(statements.START_PROBES, {"roles": ["FE"], "lost": queue_probes.LOST_AFTER})
     call.change("UPDATE queue_probes SET sent_at = now() - interval '9 minutes', seen_at = now()")
     assert levels()["workers", "canaries"] == "ok"

@@ -14,9 +14,8 @@ from celery import current_app
 from jobs import redis, workers
 from jobs.models import Worker
 from jobs.states import Act, ExecutionStatus, JobStatus
-from jobs.worker import registration
 from tests.engine_workers import ended, started
-from tests.factories import a_job, a_user, an_office, fresh
+from tests.factories import a_job, a_user, an_office, fresh, heartbeat
 from tests.integration.pages.clients import signed_in
 from tests.workers import ROLES, environment, eventually
 
@@ -166,15 +165,7 @@ def test_a_workers_runs_are_listed_with_job_and_lease(worker, path):
 
 
 def test_a_drained_worker_is_marked_on_the_overview(client):
-    values = {
-        "name": "jobs@far",
-        "roles": ["FE"],
-        "slots": 2,
-        "running": 1,
-        "draining": True,
-        "started_at": 0,
-    }
-    registration.register(values)
+    heartbeat("jobs@far", "FE", draining=True)
     client.force_login(a_user("mina", is_staff=True))
     page = client.get("/", headers={"accept-language": "en"}).content.decode()
     assert "jobs@far" in page

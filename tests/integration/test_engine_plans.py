@@ -11,20 +11,21 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import lifecycle, sweeps
-from jobs.answers import NextClaim
 from jobs.models import Job, Office
 from jobs.sql import call, statements
 from scheduler.runs import search
 from scheduler.runs.filters import RunFilter, RunState
 from tests.factories import (
-    Claimed,
+    NEXT_CLAIM,
     a_job,
     a_start,
     a_user,
     an_office,
     claimed,
+    claimed_start,
     expire_lease,
     released,
+    running_start,
     serve_roles,
     submitted,
 )
@@ -232,7 +233,7 @@ def test_an_execution_that_no_job_owns_reads_its_own_row(office):
         execution = a_start()
 
     assert most_read(start) < FEW
-    assert most_read(lambda: lifecycle.claim(str(execution), 1, token="t", worker="w")) < FEW
+    assert most_read(lambda: claimed_start(execution)) < FEW
     assert most_read(lambda: lifecycle.cancel_execution(execution)) < FEW
 
 
@@ -240,11 +241,11 @@ def test_an_execution_that_no_job_owns_reads_its_own_row(office):
 def test_an_end_reads_few_of_many_runs_that_have_no_message(office, role):
     """Whether it may claim the oldest of them, or its process does not serve their role."""
     serve_roles()
-    starts = [claim_start(a_start()) for _ in range(3)]
+    starts = [running_start() for _ in range(3)]
     jobs = [claimed(job) for job in submitted(office, *[{"role": "default"} for _ in range(4)])]
     call.change(COPY_RUN, {"run": a_start(role=role), "count": ENDED})
     call.change("ANALYZE job_executions")
-    next_claim = call.as_json(NextClaim("m:1", "w@test", ["default"], 9).values())
+    next_claim = call.as_json(NEXT_CLAIM.values())
 
     def end(run):
         values = (run.execution, run.fence, "success", None, "", "", "", None, 3, next_claim)
@@ -254,12 +255,6 @@ def test_an_end_reads_few_of_many_runs_that_have_no_message(office, role):
     submitted(office, *[{"role": "default"} for _ in range(10)])
     assert [end(run) for run in jobs][-1] < FEW_AND_A_DISPATCH
     assert max(most_read(lifecycle.send_unsent) for _ in range(10)) < FEW_AND_A_DISPATCH
-
-
-def claim_start(execution):
-    claim = lifecycle.claim(str(execution), 1, token="t", worker="w@test")
-    assert claim is not None
-    return Claimed(claim)
 
 
 def test_a_sweep_that_finds_nothing_reads_nothing(office):

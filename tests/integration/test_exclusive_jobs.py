@@ -3,20 +3,21 @@
 import pytest
 
 from jobs import lifecycle, office_config, queues, sweeps
-from jobs.answers import NextClaim
 from jobs.models import Office
 from jobs.sql import call
 from tests.factories import (
+    NEXT_CLAIM,
     an_office,
     expire_lease,
     fresh,
     released,
     running,
     serve_roles,
+    statuses,
     submitted,
     unserve_roles,
 )
-from tests.limited_tasks import TASK, held, packs, register, statuses
+from tests.limited_tasks import TASK, held, packs, register
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,8 +56,7 @@ def test_the_most_urgent_of_the_held_jobs_is_next():
 def test_a_burst_brings_the_next_exclusive_run_along():
     register(exclusive=True)
     first, second, third = packs(an_office(), {}, {}, {})
-    next_claim = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
-    settlement = running(first).finish(next_claim=next_claim)
+    settlement = running(first).finish(next_claim=NEXT_CLAIM)
     assert settlement.next_run[1].job == str(second.id)
     assert statuses(second, third) == ["processing", "ready"]
     assert fresh(second).execution.exclusive_for == f"{second.office_id}:{TASK}"

@@ -12,10 +12,8 @@ from scheduler import manual_runs
 from scheduler.models import Occurrence
 from scheduler.schedules.catchup import MANUAL_RUNNING, OTHER_SCHEDULE_RUNNING
 from scheduler.schedules.firing import fire_due
-from tests.factories import (
-    a_user,
-)
-from tests.limited_tasks import TASK, assert_held, claim_run, register
+from tests.factories import a_user, claimed_start
+from tests.limited_tasks import TASK, assert_held, register
 from tests.schedule_factories import T0, a_schedule, after, executions, turns
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,11 +39,11 @@ def test_a_schedule_that_skips_is_skipped_and_one_that_allows_overlaps_waits():
     assert turns(skips) == [(60, "skipped")]
     assert Occurrence.objects.get(schedule=skips).reason == MANUAL_RUNNING
     (waits,) = executions(allows)
-    run = claim_run(manual)
+    run = claimed_start(manual)
     assert_held(waits.id)
     settlement = run.finish()
     assert [send.execution for send in settlement.effects.send] == [str(waits.id)]
-    assert claim_run(waits.id, dispatch=2) is not None
+    assert claimed_start(waits.id, dispatch=2) is not None
     fire_due(after(120))
     assert turns(skips)[1:] == [(120, "skipped")]
     assert Occurrence.objects.filter(schedule=skips).latest("due_at").reason == OTHER_SCHEDULE_RUNNING
@@ -61,7 +59,7 @@ def two_waiting():
     ]
     fire_due(after(60))
     first, *rest = [executions(schedule)[0].id for schedule in schedules]
-    run = claim_run(first)
+    run = claimed_start(first)
     for waits in rest:
         assert_held(waits)
     return run, sorted(rest)
@@ -72,7 +70,7 @@ def test_waiting_runs_start_one_after_the_other():
     (send,) = run.finish().effects.send
     assert send.execution == str(second)
     assert Execution.objects.get(pk=third).dispatched_at is None
-    (send,) = claim_run(second, send.dispatch).finish().effects.send
+    (send,) = claimed_start(second, send.dispatch).finish().effects.send
     assert send.execution == str(third)
 
 
@@ -91,7 +89,7 @@ def test_a_run_between_two_attempts_is_not_woken_though_its_message_counted_as_u
     register(exclusive=True)
     execution = manual_runs.run_task(TASK, {}, owner_id=a_user("alice").pk)
     call.change(statements.MARK_UNSENT, [[str(execution)], [1]])
-    assert claim_run(execution).fail(delay_ms=60_000).effects.send == []
+    assert claimed_start(execution).fail(delay_ms=60_000).effects.send == []
     assert Execution.objects.get(pk=execution).dispatched_at is None
 
 
@@ -99,7 +97,7 @@ def test_a_cancel_of_the_run_that_was_woken_wakes_the_next():
     run, (second, third) = two_waiting()
     run.finish()
     assert lifecycle.cancel_execution(second) == ExecutionStatus.CANCELLED
-    assert claim_run(third, dispatch=2) is not None
+    assert claimed_start(third, dispatch=2) is not None
 
 
 def test_a_cancel_of_a_run_that_waits_wakes_nobody():
@@ -113,7 +111,7 @@ def test_a_lost_run_without_a_job_starts_again_first():
     run, (second, _) = two_waiting()
     settlement = run.lose()
     assert [send.execution for send in settlement.effects.send] == [run.execution]
-    again = claim_run(run.execution, dispatch=2)
+    again = claimed_start(run.execution, dispatch=2)
     assert [send.execution for send in again.finish().effects.send] == [str(second)]
 
 

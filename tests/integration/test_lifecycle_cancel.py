@@ -1,7 +1,5 @@
 """cancel is final in every state; a running job keeps its slot until its body has stopped."""
 
-import json
-
 import pytest
 
 from jobs import lifecycle
@@ -10,7 +8,17 @@ from jobs.effects import Effects
 from jobs.models import Event, Execution, Job
 from jobs.states import CLIENT_EVENTS, ExecutionStatus, JobStatus, Trigger
 from tests.events import T, batches_completed, details, event_types
-from tests.factories import a_job, a_start, an_office, claimed, done, fresh, submitted
+from tests.factories import (
+    a_job,
+    a_start,
+    an_office,
+    claimed,
+    claimed_start,
+    done,
+    fresh,
+    running_start,
+    submitted,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -140,20 +148,16 @@ def test_an_execution_that_no_job_owns_is_cancelled_before_its_start(monkeypatch
     execution = a_start(source="mine")
     assert lifecycle.cancel_execution(execution) == ExecutionStatus.CANCELLED
     assert settlements == [Settlement(str(execution), "mine", "CANCELLED", "cancelled", "")]
-    assert lifecycle.claim(str(execution), 1, token="t", worker="w") is None
+    assert claimed_start(execution) is None
     assert lifecycle.cancel_execution(execution) is None
 
 
 def test_an_execution_that_runs_is_asked_to_stop():
-    execution = a_start()
-    row = lifecycle.claim(str(execution), 1, token="t", worker="w")
-    assert lifecycle.cancel_execution(execution) == ExecutionStatus.RUNNING
-    assert lifecycle.is_cancelled(str(execution), row.fence)
-    answer = lifecycle.finish(
-        str(execution), row.fence, "success", trigger=Trigger.MANUAL, result=json.dumps(1)
-    )
-    assert answer.state == ExecutionStatus.CANCELLED
-    assert Execution.objects.get(id=execution).result is None
+    run = running_start()
+    assert lifecycle.cancel_execution(run.execution) == ExecutionStatus.RUNNING
+    assert lifecycle.is_cancelled(run.execution, run.fence)
+    assert run.finish(result="1").state == ExecutionStatus.CANCELLED
+    assert Execution.objects.get(id=run.execution).result is None
 
 
 def test_an_execution_of_a_job_is_cancelled_by_its_job_only():

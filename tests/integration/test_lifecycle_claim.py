@@ -4,6 +4,7 @@ import time
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from jobs import lifecycle
 from jobs.errors import Fenced
@@ -11,7 +12,16 @@ from jobs.ids import uuid7
 from jobs.models import Execution
 from jobs.states import ExecutionStatus
 from tests.events import T, details, event_types
-from tests.factories import a_job, a_start, an_office, claimed, expire_lease, fresh
+from tests.factories import (
+    a_job,
+    a_start,
+    an_office,
+    claimed,
+    claimed_start,
+    expire_lease,
+    fresh,
+    running_start,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -70,12 +80,11 @@ def test_the_same_token_from_another_worker_is_another_claim():
 
 @pytest.mark.parametrize("dispatch", [0, 2, -1])
 def test_a_message_of_another_dispatch_finds_nothing(dispatch):
-    run = run_of(a_job(an_office()))
-    assert lifecycle.claim(str(run.id), dispatch, token="t", worker="w") is None
+    assert claimed_start(a_job(an_office()).execution_id, dispatch) is None
 
 
 def test_an_execution_that_does_not_exist_cannot_be_claimed():
-    assert lifecycle.claim(str(uuid7()), 1, token="t", worker="w") is None
+    assert claimed_start(uuid7()) is None
 
 
 def test_an_ended_run_cannot_be_claimed():
@@ -131,18 +140,15 @@ def test_progress_under_a_lease_that_ran_out_is_refused():
         lifecycle.name_session(run.execution, run.fence, "late")
 
 
-def test_an_execution_that_no_job_owns_is_claimed_and_publishes_nothing():
-    execution = str(a_start(source="schedule-1"))
-    row = lifecycle.claim(execution, 1, token="t", worker="w")
-    assert row.source == "schedule-1"
-    assert Execution.objects.get(id=execution).status == ExecutionStatus.RUNNING
-    assert lifecycle.claim(execution, 1, token="other", worker="w") is None
+def test_an_execution_that_no_job_owns_is_claimed_once():
+    run = running_start(source="schedule-1")
+    assert run.claim.source == "schedule-1"
+    assert Execution.objects.get(id=run.execution).status == ExecutionStatus.RUNNING
+    assert claimed_start(run.execution, token="other") is None
 
 
-def test_an_execution_that_is_due_later_cannot_be_claimed_before(django_assert_num_queries):
-    from django.utils import timezone
-
-    execution = str(a_start(due_at=timezone.now()))
-    assert lifecycle.claim(execution, 1, token="t", worker="w") is None
+def test_an_execution_that_is_due_later_cannot_be_claimed_before():
+    execution = a_start(due_at=timezone.now())
+    assert claimed_start(execution) is None
     assert lifecycle.send_due(timezone.now()) == 1
-    assert lifecycle.claim(execution, 2, token="t", worker="w") is not None
+    assert claimed_start(execution, 2) is not None

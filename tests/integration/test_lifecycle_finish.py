@@ -13,7 +13,18 @@ from jobs.publish import Send
 from jobs.serialize import event_json
 from jobs.states import ExecutionStatus, JobStatus, Outcome, Trigger
 from tests.events import T, batches_completed, details, event_types
-from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, fresh, running, submitted
+from tests.factories import (
+    a_job,
+    an_office,
+    claimed,
+    claimed_start,
+    done,
+    expire_lease,
+    fresh,
+    running,
+    running_start,
+    submitted,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -252,11 +263,10 @@ def test_the_third_lost_run_is_poison():
 
 
 def test_a_task_that_must_not_start_twice_fails_when_it_is_lost():
-    execution = a_start(on_lost="fail")
-    row = lifecycle.claim(str(execution), 1, token="t", worker="w")
-    lifecycle.mark_lost(str(execution), row.fence, trigger=Trigger.MANUAL, expired=False, error="gone")
-    rows = Execution.objects.get(id=execution)
-    assert (rows.status, rows.failure_type) == (ExecutionStatus.FAILED, FailureType.WORKER_LOST)
+    run = running_start(on_lost="fail")
+    run.lose()
+    row = Execution.objects.get(id=run.execution)
+    assert (row.status, row.failure_type) == (ExecutionStatus.FAILED, FailureType.WORKER_LOST)
 
 
 def test_a_run_past_its_time_limit_is_a_timeout_with_the_jobs_own_delay():
@@ -272,34 +282,26 @@ def test_a_run_past_its_time_limit_is_a_timeout_with_the_jobs_own_delay():
 
 
 def test_an_execution_that_no_job_owns_retries_by_its_own_row():
-    execution = str(a_start(max_retries=1))
-    row = lifecycle.claim(execution, 1, token="a", worker="w")
-    lifecycle.finish(
-        execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
-    )
-    rows = Execution.objects.get(id=execution)
-    assert (rows.status, rows.retry_count, rows.dispatched_at) == (ExecutionStatus.PENDING, 1, None)
-    assert lifecycle.send_due(rows.due_at) == 1
-    row = lifecycle.claim(execution, 2, token="b", worker="w")
-    lifecycle.finish(
-        execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
-    )
-    assert Execution.objects.get(id=execution).status == ExecutionStatus.FAILED
+    run = running_start(max_retries=1)
+    run.fail(delay_ms=0)
+    row = Execution.objects.get(id=run.execution)
+    assert (row.status, row.retry_count, row.dispatched_at) == (ExecutionStatus.PENDING, 1, None)
+    assert lifecycle.send_due(row.due_at) == 1
+    claimed_start(row.id, 2).fail(delay_ms=0)
+    row.refresh_from_db()
+    assert row.status == ExecutionStatus.FAILED
 
 
 def test_an_end_handler_is_called_for_each_attempt_in_its_transaction(monkeypatch):
     settlements = []
     monkeypatch.setitem(lifecycle.end_handlers, Trigger.MANUAL, settlements.append)
-    execution = str(a_start(source="mine", max_retries=1))
-    for dispatch in (1, 2):
-        row = lifecycle.claim(execution, dispatch, token=str(dispatch), worker="w")
-        lifecycle.finish(
-            execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
-        )
-        lifecycle.send_due(Execution.objects.get(id=execution).due_at)
+    run = running_start(source="mine", max_retries=1)
+    run.fail(delay_ms=0)
+    lifecycle.send_due(Execution.objects.get(id=run.execution).due_at)
+    claimed_start(run.execution, 2).fail(delay_ms=0)
     assert [(end.execution, end.source, end.state) for end in settlements] == [
-        (execution, "mine", "PENDING"),
-        (execution, "mine", "FAILED"),
+        (run.execution, "mine", "PENDING"),
+        (run.execution, "mine", "FAILED"),
     ]
 
 
@@ -308,11 +310,10 @@ def test_an_end_handler_that_fails_rolls_back_the_end(monkeypatch):
         raise RuntimeError("not now")
 
     monkeypatch.setitem(lifecycle.end_handlers, Trigger.MANUAL, refuse)
-    execution = str(a_start())
-    row = lifecycle.claim(execution, 1, token="t", worker="w")
+    run = running_start()
     with pytest.raises(RuntimeError):
-        lifecycle.finish(execution, row.fence, Outcome.SUCCESS, trigger=Trigger.MANUAL, result="1")
-    assert Execution.objects.get(id=execution).status == ExecutionStatus.RUNNING
+        run.finish()
+    assert Execution.objects.get(id=run.execution).status == ExecutionStatus.RUNNING
 
 
 def test_an_error_text_that_cannot_be_stored_is_cleaned():

@@ -6,15 +6,12 @@ import pytest
 from django.db import transaction
 
 from jobs import lifecycle
-from jobs.answers import NextClaim
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
 from tests.events import T, event_types
-from tests.factories import Claimed, an_office, claimed, expire_lease, fresh, running, submitted
+from tests.factories import NEXT_CLAIM, Claimed, an_office, claimed, expire_lease, fresh, running, submitted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
-
-NEXT_CLAIM = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
 
 
 @pytest.fixture

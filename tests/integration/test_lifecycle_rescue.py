@@ -8,7 +8,7 @@ from jobs.models import Attempt, Execution
 from jobs.sql import call, statements
 from jobs.states import ExecutionStatus, Trigger
 from tests.events import T, details, event_types
-from tests.factories import a_job, a_start, an_office, claimed, expire_lease, fresh
+from tests.factories import a_job, an_office, claimed, expire_lease, fresh, running_start
 
 pytestmark = pytest.mark.django_db
 
@@ -42,11 +42,10 @@ def test_a_run_whose_lease_ran_out_starts_again_elsewhere():
 
 
 def test_an_execution_that_no_job_owns_is_rescued_too():
-    execution = str(a_start(max_retries=0))
-    lifecycle.claim(execution, 1, token="t", worker="w")
-    expire_lease(execution)
+    claim = running_start(max_retries=0)
+    expire_lease(claim.execution)
     assert lifecycle.rescue() == 1
-    run = Execution.objects.get(id=execution)
+    run = Execution.objects.get(id=claim.execution)
     assert (run.status, run.dispatch, run.trigger) == ("PENDING", 2, Trigger.MANUAL)
 
 

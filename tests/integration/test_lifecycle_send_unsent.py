@@ -17,15 +17,25 @@ from jobs.states import ExecutionStatus, Outcome
 from scheduler.beat_pass import UNSENT_SECONDS, pass_once
 from scheduler.models import Schedule
 from tests.concurrency.threads import start_thread
-from tests.factories import Claimed, a_job, a_start, an_office, serve_roles, starts, unserve_roles
+from tests.factories import (
+    NEXT_CLAIM,
+    Claimed,
+    a_job,
+    a_start,
+    an_office,
+    claimed_start,
+    running_start,
+    serve_roles,
+    starts,
+    unserve_roles,
+)
 from tests.messages import record_messages
-from tests.schedule_factories import a_schedule, executions, fire
+from tests.schedule_factories import a_schedule, claim, executions, fire
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PATIENCE = 60
-NEXT_CLAIM = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
 
 
 @pytest.fixture(autouse=True)
@@ -41,12 +51,6 @@ def many(count=FEW + 5, **fields):
     return runs
 
 
-def claim(execution: str) -> Claimed:
-    made = lifecycle.claim(execution, 1, token="t", worker="w@test")
-    assert made is not None
-    return Claimed(made)
-
-
 def unsent(**fields) -> str:
     """A run that waits without a message, as most of many do."""
     execution = a_start(**fields)
@@ -54,7 +58,7 @@ def unsent(**fields) -> str:
     return str(execution)
 
 
-def finish(run: Claimed, next_claim: NextClaim | None = NEXT_CLAIM, **values):
+def finish(run: Claimed | None, next_claim: NextClaim | None = NEXT_CLAIM, **values):
     return run.finish(next_claim=next_claim, **values)
 
 
@@ -113,7 +117,7 @@ def test_messages_that_wait_are_counted_until_one_is_claimed(sent):
     runs = many()
     sent.clear()
     assert lifecycle.send_unsent() == 0
-    claim(runs[0])
+    claimed_start(runs[0])
     assert lifecycle.send_unsent() == 1
     assert sent == [runs[FEW]]
 
@@ -182,7 +186,7 @@ def test_a_role_without_workers_gets_messages_with_its_first_worker(sent, leave)
 
 def test_a_paused_role_gets_messages_when_it_is_resumed(sent):
     runs = many()
-    run = claim(str(a_start(role="QA")))
+    run = running_start(role="QA")
     sent.clear()
     queues.pause_queue("default", "me")
     assert (brought(finish(run)), lifecycle.send_unsent(), sent) == (None, 0, [])
@@ -198,7 +202,7 @@ def test_a_paused_role_gets_messages_when_it_is_resumed(sent):
 
 def test_an_end_claims_the_oldest_that_has_no_message(sent):
     first, *others = many()
-    settlement = finish(claim(first))
+    settlement = finish(claimed_start(first))
     task_id, made = settlement.next_run
     assert (task_id, made.execution_id, made.dispatch) == ("demo.sum", others[FEW - 1], 1)
     row = Execution.objects.get(pk=made.execution_id)
@@ -236,7 +240,7 @@ def test_an_end_claims_the_oldest_that_has_no_message(sent):
 def test_an_end_claims_nothing_that_it_may_not(waiting, next_claim, sent):
     call.change("INSERT INTO task_limits VALUES ('demo.sleep', false, 5, '1 minute', 0)")
     execution = unsent(**waiting)
-    run = claim(str(a_start()))
+    run = running_start()
     sent.clear()
     assert brought(finish(run, next_claim)) is None
     assert Execution.objects.get(pk=execution).status == ExecutionStatus.PENDING
@@ -244,7 +248,7 @@ def test_an_end_claims_nothing_that_it_may_not(waiting, next_claim, sent):
 
 
 def test_an_end_claims_nothing_while_a_message_of_its_roles_has_waited_for_long(sent):
-    waiting, run = unsent(), claim(str(a_start()))
+    waiting, run = unsent(), running_start()
     a_job(an_office())
     call.change("UPDATE job_executions SET sent_at = sent_at - interval '2 s' WHERE office_id IS NOT NULL")
     sent.clear()
@@ -253,13 +257,13 @@ def test_an_end_claims_nothing_while_a_message_of_its_roles_has_waited_for_long(
 
 
 def test_an_old_run_without_a_message_prevents_no_claim():
-    old, run = unsent(), claim(str(a_start()))
+    old, run = unsent(), running_start()
     backdate(old, 60)
     assert brought(finish(run)) == old
 
 
 def test_a_fenced_end_claims_and_sends_nothing(sent):
-    waiting, run = unsent(), claim(str(a_start()))
+    waiting, run = unsent(), running_start()
     assert run.lose() is not None
     sent.clear()
     assert finish(run) is None
@@ -270,7 +274,7 @@ def test_a_fenced_end_claims_and_sends_nothing(sent):
 @pytest.mark.parametrize("outcome", [Outcome.FAILURE, Outcome.TIMEOUT])
 @pytest.mark.parametrize("delay", [None, 1_000])
 def test_a_failure_sends_the_next(outcome, delay, sent):
-    waiting, run = unsent(), claim(str(a_start()))
+    waiting, run = unsent(), running_start()
     sent.clear()
     run.finish(outcome, failure_type="error", error="broken", delay_ms=delay)
     assert sent == [waiting]
@@ -278,7 +282,7 @@ def test_a_failure_sends_the_next(outcome, delay, sent):
 
 def test_a_lost_run_starts_again_and_sends_no_other(sent):
     unsent()
-    run = claim(str(a_start()))
+    run = running_start()
     sent.clear()
     run.lose()
     assert sent == [run.execution]
@@ -286,7 +290,7 @@ def test_a_lost_run_starts_again_and_sends_no_other(sent):
 
 def test_a_run_that_another_transaction_claims_is_passed_by():
     first, second = unsent(), unsent()
-    run = claim(str(a_start()))
+    run = running_start()
     with transaction.atomic():
         call.rows("SELECT 1 FROM job_executions WHERE id = %s FOR UPDATE", [first])
         assert brought(start_thread(lambda: finish(run)).result(PATIENCE)) == second
@@ -295,7 +299,7 @@ def test_a_run_that_another_transaction_claims_is_passed_by():
 @pytest.mark.parametrize("sends", ["an end", "beat"])
 def test_a_run_that_another_transaction_claims_is_not_sent(sent, sends):
     first, second = unsent(), unsent()
-    run = claim(str(a_start()))
+    run = running_start()
     send = {"an end": lambda: finish(run, None), "beat": lifecycle.send_unsent}[sends]
     sent.clear()
     with transaction.atomic():
@@ -316,13 +320,13 @@ def test_an_end_waits_for_the_disk_though_it_claims():
 
 
 def test_a_repeated_message_of_a_run_that_was_brought_along_claims_nothing():
-    waiting, run = unsent(), claim(str(a_start()))
+    waiting, run = unsent(), running_start()
     assert brought(finish(run)) == waiting
-    assert lifecycle.claim(waiting, 1, token="late", worker="other@test") is None
+    assert claimed_start(waiting, token="late", worker="other@test") is None
 
 
 def test_an_end_within_a_transaction_claims_nothing_and_sends_the_next(sent):
-    waiting, run = unsent(), claim(str(a_start()))
+    waiting, run = unsent(), running_start()
     sent.clear()
     with transaction.atomic():
         assert brought(finish(run)) is None
@@ -335,7 +339,7 @@ def test_an_end_within_a_transaction_claims_nothing_and_sends_the_next(sent):
 def a_scheduled_run(**fields) -> tuple[Schedule, Claimed]:
     schedule = a_schedule(**fields)
     fire(schedule)
-    return schedule, claim(str(executions(schedule)[-1].id))
+    return schedule, claim(executions(schedule)[-1])
 
 
 def test_the_end_of_a_scheduled_run_claims_the_next():

@@ -15,13 +15,13 @@ from jobs.models import Execution, PausedRole
 from jobs.sql import call
 from scheduler.beat_pass import next_due
 from tests.concurrency.threads import start_thread, wait_until_blocked
-from tests.factories import Claimed, a_job, a_start, an_office, serve_roles
+from tests.factories import NEXT_CLAIM, Claimed, a_job, a_start, an_office, running_start, serve_roles
 from tests.messages import record_messages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PATIENCE = 60
-NEXT_CLAIM = NextClaim(token="message:1", worker="w@test", roles=["default", "QA"], level=9)
+BOTH_ROLES = dataclasses.replace(NEXT_CLAIM, roles=["default", "QA"])
 
 
 @pytest.fixture(autouse=True)
@@ -40,13 +40,7 @@ def unsent(seconds: float = 0, **fields: Any) -> str:
     return changed(a_start(**fields), sent_count=0, sent_at=timezone.now() - timedelta(seconds=seconds))
 
 
-def running() -> Claimed:
-    made = lifecycle.claim(str(a_start()), 1, token="t", worker="w@test")
-    assert made is not None
-    return Claimed(made)
-
-
-def brought(run: Claimed, next_claim: NextClaim = NEXT_CLAIM) -> str | None:
+def brought(run: Claimed, next_claim: NextClaim = BOTH_ROLES) -> str | None:
     """The run that the end of this one has claimed for its process."""
     next_run = run.finish(next_claim=next_claim).next_run
     return next_run and next_run[1].execution_id
@@ -56,7 +50,7 @@ def start_next(at: Any = None) -> tuple[list[str], Any]:
     """What an end sends, and what it claims."""
     ((sends, claim),) = call.rows(
         "SELECT sends, claim FROM dure_start_next('default', %s, coalesce(%s, clock_timestamp()))",
-        [call.as_json(NEXT_CLAIM.values()), at],
+        [call.as_json(BOTH_ROLES.values()), at],
     )
     return [send[0] for send in json.loads(sends)], claim and json.loads(claim)
 
@@ -70,11 +64,11 @@ def one_for_later() -> str:
 
 
 def one_that_runs() -> str:
-    return changed(running().execution, sent_count=0, sent_at=timezone.now() - timedelta(seconds=5))
+    return changed(running_start().execution, sent_count=0, sent_at=timezone.now() - timedelta(seconds=5))
 
 
 def one_that_has_ended() -> str:
-    run = running()
+    run = running_start()
     run.finish()
     return changed(run.execution, sent_count=0, sent_at=timezone.now() - timedelta(seconds=5))
 
@@ -89,7 +83,7 @@ OTHERS = [one_with_a_message, one_for_later, one_that_runs, one_that_has_ended, 
 
 @pytest.mark.parametrize("make", OTHERS)
 def test_an_end_claims_only_what_waits_without_a_message(make):
-    run, other, waiting = running(), make(), unsent(-7_200)
+    run, other, waiting = running_start(), make(), unsent(-7_200)
     before = Execution.objects.values().get(pk=other)
     assert brought(run) == waiting
     assert Execution.objects.values().get(pk=other) == before
@@ -97,7 +91,7 @@ def test_an_end_claims_only_what_waits_without_a_message(make):
 
 @pytest.mark.parametrize("make", OTHERS)
 def test_only_what_waits_without_a_message_is_sent(make, sent):
-    run, other = running(), make()
+    run, other = running_start(), make()
     sent.clear()
     before = Execution.objects.values().get(pk=other)
     assert run.finish().effects.send == []
@@ -108,7 +102,7 @@ def test_only_what_waits_without_a_message_is_sent(make, sent):
 
 
 def test_the_runs_of_a_paused_role_wait_as_they_are(sent):
-    run, another, paused, waiting = running(), running(), unsent(5, role="QA"), unsent()
+    run, another, paused, waiting = running_start(), running_start(), unsent(5, role="QA"), unsent()
     queues.pause_queue("QA", "me")
     before = Execution.objects.values().get(pk=paused)
     sent.clear()
@@ -122,13 +116,13 @@ def test_the_runs_of_a_paused_role_wait_as_they_are(sent):
 @pytest.mark.parametrize("older", ["default", "QA"])
 def test_the_oldest_of_all_roles_is_claimed(older):
     newer = {"default": "QA", "QA": "default"}[older]
-    run, first, second = running(), unsent(5, role=older), unsent(role=newer)
-    following = running()
+    run, first, second = running_start(), unsent(5, role=older), unsent(role=newer)
+    following = running_start()
     assert (brought(run), brought(following)) == (first, second)
 
 
 def test_an_end_that_claims_nothing_sends_one(sent):
-    run, first, _ = running(), unsent(5), unsent()
+    run, first, _ = running_start(), unsent(5), unsent()
     sent.clear()
     run.finish()
     assert sent == [first]
@@ -145,14 +139,14 @@ def test_an_end_claims_until_a_message_has_waited_for_a_second(seconds, claims):
 @pytest.mark.parametrize("make", [one_for_later, one_that_runs, one_that_has_ended])
 def test_only_what_has_a_message_keeps_an_end_from_claiming(make):
     changed(make(), sent_count=1, sent_at=timezone.now() - timedelta(seconds=5))
-    run, waiting = running(), unsent()
+    run, waiting = running_start(), unsent()
     assert brought(run) == waiting
 
 
 def test_a_message_for_others_keeps_no_end_from_claiming():
-    run, waiting = running(), unsent()
+    run, waiting = running_start(), unsent()
     changed(a_start(role="QA"), sent_at=timezone.now() - timedelta(seconds=5))
-    assert brought(run, dataclasses.replace(NEXT_CLAIM, roles=["default"])) == waiting
+    assert brought(run, NEXT_CLAIM) == waiting
 
 
 def test_an_end_whose_claim_is_refused_after_the_choice_sends_one():

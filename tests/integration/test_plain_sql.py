@@ -9,7 +9,7 @@ from jobs.ids import uuid7
 from jobs.models import Attempt, Execution, Job
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
-from tests.factories import an_office, done, fresh, running
+from tests.factories import an_office, claimed_start, done, fresh, running
 
 pytestmark = pytest.mark.django_db
 
@@ -35,9 +35,7 @@ def test_a_plain_insert_of_a_task_is_a_manual_run():
     assert (row.status, row.trigger, row.attempt) == (ExecutionStatus.PENDING, "MANUAL", 0)
     lifecycle.send_due(timezone.now())
     row.refresh_from_db()
-    claim = lifecycle.claim(str(row.id), row.dispatch, token="t", worker="w")
-    assert claim is not None
-    assert claim.attempt == 1
+    assert claimed_start(row.id, row.dispatch).claim.attempt == 1
 
 
 def test_the_database_deletes_the_executions_of_a_deleted_job():

@@ -15,9 +15,11 @@ from tests.factories import (
     a_user,
     an_office,
     claimed,
+    claimed_start,
     fresh,
     released,
     running,
+    statuses,
     submitted,
 )
 from tests.integration.commands import run
@@ -41,10 +43,6 @@ def resumed(monkeypatch, django_capture_on_commit_callbacks):
             assert queues.resume_queue(role, "me")
 
     return resume
-
-
-def statuses(*jobs):
-    return [fresh(job).status for job in jobs]
 
 
 def codes(job):
@@ -80,7 +78,7 @@ def test_a_job_that_was_sent_before_gives_its_slot_back():
     late = fresh(job).execution
     queues.pause_queue("FE", "me")
     assert statuses(job, other) == ["ready", "processing"]
-    assert lifecycle.claim(str(late.id), late.dispatch, token="t", worker="w") is None
+    assert claimed_start(late.id, late.dispatch) is None
 
 
 def test_a_message_that_was_sent_at_the_moment_of_the_pause_claims_nothing(resumed):
@@ -141,21 +139,21 @@ def test_runs_without_a_job_wait_too(resumed):
     during = a_start(role="FE")
     for execution in (before, during):
         with pytest.raises(Held):
-            lifecycle.claim(str(execution), 1, token="t", worker="w")
+            claimed_start(execution)
     sweeps.sweep_once()
     waiting = Execution.objects.filter(id__in=(before, during), dispatched_at=None)
     assert {run.status for run in waiting} == {ExecutionStatus.PENDING}
     assert len(waiting) == 2
     resumed("FE")
     for execution in (before, during):
-        assert lifecycle.claim(str(execution), 2, token="t", worker="w") is not None
+        assert claimed_start(execution, 2) is not None
 
 
 def test_a_waiting_run_without_a_job_can_be_cancelled(resumed):
     execution = a_start(role="FE")
     queues.pause_queue("FE", "me")
     with pytest.raises(Held):
-        lifecycle.claim(str(execution), 1, token="t", worker="w")
+        claimed_start(execution)
     lifecycle.cancel_execution(execution)
     resumed("FE")
     assert Execution.objects.get(pk=execution).status == ExecutionStatus.CANCELLED

@@ -4,20 +4,22 @@ import pytest
 from django.utils import timezone
 
 from jobs import lifecycle, office_config, sweeps
-from jobs.answers import NextClaim
 from jobs.errors import Held
 from jobs.models import Execution, Job, Office, TaskLimit
 from jobs.sql import call
 from scheduler import manual_runs
 from tests.factories import (
+    NEXT_CLAIM,
     a_user,
     an_office,
     claimed,
+    claimed_start,
     fresh,
     running,
+    statuses,
     submitted,
 )
-from tests.limited_tasks import TASK, assert_held, claim_run, held, let_pass, packs, register, statuses
+from tests.limited_tasks import TASK, assert_held, held, let_pass, packs, register
 from tests.schedule_factories import T0, after
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,8 +92,7 @@ def test_the_same_claim_twice_is_one_start():
 def test_a_burst_takes_no_run_along_that_counts():
     register(rate_limit="9/m")
     first, second = packs(an_office(max_concurrent_jobs=1), {}, {})
-    next_claim = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
-    settlement = running(first).finish(next_claim=next_claim)
+    settlement = running(first).finish(next_claim=NEXT_CLAIM)
     assert settlement.next_run is None
     assert [send.execution for send in settlement.effects.send] == [str(fresh(second).execution_id)]
 
@@ -100,7 +101,7 @@ def test_runs_without_a_job_are_due_one_period_after_the_other():
     register(rate_limit="2/m")
     users = [a_user(f"user{number}") for number in range(6)]
     runs = [manual_runs.run_task(TASK, {}, owner_id=user.pk) for user in users]
-    starts = [claim_run(run) for run in runs[:2]]
+    starts = [claimed_start(run) for run in runs[:2]]
     for run in runs[2:]:
         assert_held(run)
     first = Execution.objects.get(pk=starts[0].execution).attempt_started_at
@@ -111,7 +112,7 @@ def test_runs_without_a_job_are_due_one_period_after_the_other():
     assert [int(due // 60) for due in dues] == [1, 1, 2, 2]
     let_pass(61)
     lifecycle.send_due(timezone.now() + (after(70) - T0))
-    assert claim_run(runs[2], dispatch=2) is not None
+    assert claimed_start(runs[2], dispatch=2) is not None
 
 
 def test_a_paused_office_does_not_keep_others_waiting():

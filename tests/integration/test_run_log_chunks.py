@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from config.logs import LineFormatter
-from jobs import lifecycle, retention
+from jobs import retention
 from jobs.models import Execution, RunLogChunk
 from jobs.run_logs import current, reading
 from jobs.run_logs.buffer import FLUSH_ABOVE, RunLog
@@ -18,8 +18,7 @@ from jobs.run_logs.capture import RunLogHandler
 from jobs.run_logs.lines import LOG, LONGEST_LINE, STDERR, STDOUT, seq_of
 from jobs.run_logs.reading import NEWEST, Selection
 from jobs.run_logs.writer import Writer, write
-from jobs.states import Trigger
-from tests.factories import a_job, a_start, an_office, fresh, running
+from tests.factories import a_job, an_office, fresh, running, running_start
 
 pytestmark = pytest.mark.django_db
 
@@ -203,17 +202,11 @@ def test_more_than_the_limit_at_once_keeps_the_end():
 
 
 def test_a_log_is_deleted_with_its_execution():
-    office = an_office()
-    job = a_job(office)
-    of_job = running(job)
-    alone = lifecycle.claim(str(a_start()), 1, token="t", worker="w")
-    assert alone is not None
-    for claim in (of_job.claim, alone):
-        log = RunLog(claim, 2**20)
+    for run in (running(a_job(an_office())), running_start()):
+        log = log_of(run)
         log.print(STDOUT, "a line\n")
         assert write(log)
-    of_job.finish()
-    lifecycle.finish(alone.execution_id, alone.fence, "success", trigger=Trigger.MANUAL, result="1")
+        run.finish()
     assert RunLogChunk.objects.count() == 2
     later = timezone.now() + timedelta(days=1)
     retention.delete_in_turn(retention.steps(later, later, 100), 100, float("inf"))

@@ -8,14 +8,11 @@ from celery import current_app
 from celery.exceptions import SoftTimeLimitExceeded
 
 from jobs import burst, deadline, lifecycle, runner
-from jobs.answers import NextClaim
 from jobs.states import ExecutionStatus, JobStatus
 from tests.engine_workers import outcomes
-from tests.factories import an_office, fresh, running, submitted
+from tests.factories import NEXT_CLAIM, an_office, fresh, running, submitted
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-NEXT_CLAIM = NextClaim("message:1", "w@test", ["default"], 9)
 
 
 @pytest.fixture(params=deadline.SIGNALS, ids=lambda number: number.name)

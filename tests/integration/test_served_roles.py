@@ -17,9 +17,12 @@ from tests.factories import (
     a_start,
     an_office,
     claimed,
+    claimed_start,
     fresh,
+    heartbeat,
     running,
     serve_roles,
+    statuses,
     submitted,
     unserve_roles,
 )
@@ -29,25 +32,8 @@ pytestmark = pytest.mark.django_db
 LONG_AGO = timedelta(minutes=5)
 
 
-def heartbeat(name, *roles, draining=False):
-    registration.register(
-        {
-            "name": name,
-            "roles": list(roles),
-            "slots": 1,
-            "running": 0,
-            "draining": draining,
-            "started_at": 0,
-        }
-    )
-
-
 def served():
     return set(ServedRole.objects.filter(until__gt=timezone.now()).values_list("role", flat=True))
-
-
-def statuses(*jobs):
-    return [fresh(job).status for job in jobs]
 
 
 def sent_long_ago(*jobs):
@@ -148,7 +134,7 @@ def test_offices_are_dispatched_in_pieces(monkeypatch):
 def test_an_execution_without_an_office_waits_for_its_worker():
     unserve_roles()
     started = a_start()
-    assert lifecycle.claim(str(started), 1, token="t", worker="w") is not None
+    assert claimed_start(started) is not None
 
 
 # --- what is not claimed ---------------------------------------------------------------------------
@@ -166,11 +152,11 @@ def test_an_unclaimed_job_gives_its_slot_back_when_no_worker_serves_its_role():
     assert statuses(job, other) == ["ready", "processing"]
     assert details(job, T.JOB_READY)["unclaimed"] is True
     # Its message comes late: it finds nothing to claim, neither now nor after the next dispatch.
-    assert lifecycle.claim(str(late_message.id), late_message.dispatch, token="t", worker="w") is None
+    assert claimed_start(late_message.id, late_message.dispatch) is None
     running(other).finish()
     serve_roles("FE")
     lifecycle.advance_office(office.id)
-    assert lifecycle.claim(str(late_message.id), late_message.dispatch, token="t", worker="w") is None
+    assert claimed_start(late_message.id, late_message.dispatch) is None
     run = claimed(job)
     assert run.execution == str(late_message.id)
     assert run.claim.attempt == 1

@@ -11,32 +11,16 @@ from jobs.models import TaskLimit
 from jobs.pages.reason_texts import sentence
 from jobs.sql import call
 from jobs.sql.catalogue import DIFFERENT_LIMITS
-from jobs.worker import registration
 from scheduler.diagnostics.workers import check_limits
-from tests.factories import (
-    a_user,
-    an_office,
-    fresh,
-    running,
-)
+from tests.factories import a_user, an_office, fresh, heartbeat, running
 from tests.integration.rest_support import client_of
-from tests.limited_tasks import (
-    TASK,
-    packs,
-    register,
-)
+from tests.limited_tasks import TASK, packs, register
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def online(*names):
-    for name in names:
-        values = {"roles": ["default"], "slots": 1, "running": 0, "draining": False, "started_at": 0}
-        registration.register({"name": name, **values})
-
-
 def reason_of(job):
-    online("w@test")
+    heartbeat("w@test", "default")
     (reason,) = explain(job.office, fresh(job), timezone.now()).reasons
     return reason
 
@@ -67,7 +51,8 @@ def test_explain_says_until_when_the_rate_is_reached():
 
 def test_different_limits_of_workers_are_shown():
     register(exclusive=True, rate_limit="10/m")
-    online("w@test", "b@test")
+    for name in ("w@test", "b@test"):
+        heartbeat(name, "default")
     client = client_of(a_user("alice"))
     task = client.get(f"/api/tasks/{TASK}").json()
     assert (task["exclusive"], task["rate_limit"], task["limits_differ"]) == (True, "10/m", False)
