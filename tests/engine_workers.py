@@ -135,12 +135,3 @@ def result(job: Job) -> Any:
 def lines(path: str) -> list[str]:
     file = Path(path)
     return file.read_text().splitlines() if file.exists() else []
-
-
-def alive(pid: int) -> bool:
-    """Tells whether the process exists and is not a zombie."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1]
-    except OSError:
-        return False
-    return state not in ("Z", "X")

@@ -3,8 +3,9 @@
 from jobs.models import Job
 from jobs.subprocesses import process_tree
 from tests.engine_tasks import PROGRAMS
-from tests.engine_workers import Workers, alive, lines
+from tests.engine_workers import Workers, lines
 from tests.factories import a_job, an_office
+from tests.unit.process_tools import is_alive
 from tests.workers import command_of, eventually
 
 
@@ -16,12 +17,12 @@ def running_programs(path: str) -> list[int]:
     """The ids of the programs, once they all run."""
     eventually(lambda: len(lines(path)) == PROGRAMS, what="the programs")
     pids = [int(line) for line in lines(path)]
-    assert all(alive(pid) for pid in pids)
+    assert all(is_alive(pid) for pid in pids)
     return pids
 
 
 def expect_the_end(pids: list[int]) -> None:
-    eventually(lambda: not any(alive(pid) for pid in pids), what="the end of the programs")
+    eventually(lambda: not any(is_alive(pid) for pid in pids), what="the end of the programs")
 
 
 def watchdog_of(worker: Workers) -> int:

@@ -1,12 +1,10 @@
 """The catalogue: workers write their Tasks, and every other process reads them there."""
 
-import threading
 import time
 from datetime import timedelta
 
 import pytest
 from django.core.checks import INFO
-from django.db import connection
 from django.utils import timezone
 
 from jobs import catalogue, lifecycle, retention, submission
@@ -22,6 +20,7 @@ from jobs.sql import catalogue as statements
 from jobs.worker import registration
 from jobs.worker.catalogue import own_rows, row_of, write
 from scheduler.diagnostics.workers import check_tasks
+from tests.concurrency.threads import all_at_once
 from tests.factories import an_office, heartbeat
 from tests.integration.rest_support import client_of, make_user
 
@@ -248,22 +247,9 @@ def test_retention_keeps_what_is_in_force_and_who_offered_it_last():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_that_start_at_once_write_one_entry_and_an_offer_each():
-    barrier = threading.Barrier(4)
-    names = [f"{number}@test" for number in range(4)]
-
-    def start(name):
-        try:
-            barrier.wait(60)
-            write(name, [row for n in range(20) for row in rows(f"shop.{n}")])
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=start, args=(name,)) for name in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+def test_workers_that_start_at_once_write_one_entry_and_an_offer_each():
+    entries = [row for n in range(20) for row in rows(f"shop.{n}")]
+    all_at_once(lambda number: write(f"{number}@test", entries), 4)
     # Workers of other tests may write theirs meanwhile.
     tasks = [f"shop.{n}" for n in range(20)]
     assert CatalogueEntry.objects.filter(name__in=tasks).count() == 20

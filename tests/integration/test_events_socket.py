@@ -1,13 +1,11 @@
 """The socket of an office's events: access, the first event, and no gaps."""
 
 import asyncio
-import threading
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
 from django.conf import settings
-from django.db import connections
 from django.utils import timezone
 from redis import Redis
 
@@ -15,12 +13,12 @@ from jobs import lifecycle, submission
 from jobs.models import ApiToken, Event, Membership, Office
 from jobs.sockets.events import OfficeEvents
 from jobs.states import MemberRole
+from tests.concurrency.threads import PATIENCE, start_thread
 from tests.factories import an_office
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.sockets import code_of, opened, receive
-from tests.integration.waiting import wait_until
 from tests.integration.web_process import running
-from tests.workers import database_url
+from tests.workers import database_url, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,7 +94,7 @@ def test_the_socket_sends_a_snapshot_and_each_event_as_it_happens(address, offic
 def test_an_event_arrives_when_it_is_published_and_not_at_the_next_poll(address, office, token):
     with opened(address, events_of(office), token) as ws:
         receive(ws)
-        wait_until(lambda: Office.objects.get(pk=office.pk).watched_until)
+        eventually(lambda: Office.objects.get(pk=office.pk).watched_until)
         for _ in range(3):
             (job,) = submit(office)
             assert receive(ws)["job_id"] == str(job)
@@ -116,20 +114,17 @@ def test_resuming_during_heavy_traffic_leaves_no_gap_and_repeats_nothing(address
     def work() -> None:
         for _ in range(30):
             submit(office, 10)
-        connections.close_all()
 
-    busy = [threading.Thread(target=work) for _ in range(2)]
-    for thread in busy:
-        thread.start()
+    busy = [start_thread(work) for _ in range(2)]
     received: list[int] = []
-    while any(thread.is_alive() for thread in busy) and len(received) < 450:
+    while not all(thread.done() for thread in busy) and len(received) < 450:
         # Each connection continues where the last ended, and is cut off in the middle.
         last = received[-1] if received else 0
         with opened(address, events_of(office, f"?after={last}"), token) as ws:
             assert receive(ws)["last_id"] == last
             received += [receive(ws)["id"] for _ in range(70)]
     for thread in busy:
-        thread.join()
+        thread.result(PATIENCE)
     ids = ids_of(office)
     with opened(address, events_of(office, f"?after={received[-1]}"), token) as ws:
         receive(ws)
@@ -175,11 +170,11 @@ def test_a_broken_connection_to_redis_is_replaced(address, office, token):
     redis = Redis.from_url(settings.REDIS_URL)
     with opened(address, events_of(office), token) as ws:
         receive(ws)
-        wait_until(lambda: redis.pubsub_numsub(f"dure:office:{office.pk}")[0][1])
+        eventually(lambda: redis.pubsub_numsub(f"dure:office:{office.pk}")[0][1])
         before = {client["id"] for client in redis.client_list(_type="pubsub")}
         for client in before:
             redis.client_kill_filter(_id=client)
-        wait_until(lambda: redis.pubsub_numsub(f"dure:office:{office.pk}")[0][1])
+        eventually(lambda: redis.pubsub_numsub(f"dure:office:{office.pk}")[0][1])
         submit(office)
         assert receive(ws)["type"] == "job_ready"
 
@@ -189,10 +184,10 @@ def test_an_office_is_watched_only_while_a_socket_is_open(address, office, token
     channel = f"dure:office:{office.pk}"
     with opened(address, events_of(office), token) as ws:
         receive(ws)
-        watched = wait_until(lambda: Office.objects.get(pk=office.pk).watched_until)
+        watched = eventually(lambda: Office.objects.get(pk=office.pk).watched_until)
         assert watched > timezone.now() + timedelta(seconds=40)
-        wait_until(lambda: redis.pubsub_numsub(channel)[0][1] == 1)
-    wait_until(lambda: redis.pubsub_numsub(channel)[0][1] == 0)
+        eventually(lambda: redis.pubsub_numsub(channel)[0][1] == 1)
+    eventually(lambda: redis.pubsub_numsub(channel)[0][1] == 0)
 
 
 def test_a_snapshot_is_incomplete_when_older_events_were_deleted(address, office, token):

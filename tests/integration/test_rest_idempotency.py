@@ -1,12 +1,11 @@
 """A POST with an Idempotency-Key has one effect and one answer, however often it is sent."""
 
-import threading
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Group
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 from django.test import RequestFactory
 from django.utils import timezone
 from rest_framework.parsers import MultiPartParser
@@ -15,8 +14,8 @@ from rest_framework.request import Request
 from jobs import retention
 from jobs.api.framework.idempotency import _digest_of
 from jobs.models.access import IdempotentAnswer
+from tests.concurrency.threads import all_at_once, in_thread
 from tests.integration.rest_support import PROBLEM, client_of, make_user
-from tests.integration.waiting import wait_until
 
 pytestmark = [
     pytest.mark.django_db,
@@ -139,21 +138,7 @@ def test_a_repeated_upload_may_have_another_boundary():
 def test_concurrent_requests_with_one_key_create_once():
     user = make_user()
     clients = [client_of(user, f"token {number}") for number in range(8)]
-    start = threading.Barrier(len(clients))
-    answers = []
-
-    def send(client):
-        start.wait()
-        try:
-            answers.append(create(client, "one"))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=send, args=(client,)) for client in clients]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = all_at_once(lambda number: create(clients[number], "one"), len(clients))
     assert [answer.status_code for answer in answers] == [201] * 8
     assert len({answer.content for answer in answers}) == 1
     assert sum("Idempotency-Replayed" in answer for answer in answers) == 7
@@ -164,15 +149,11 @@ def test_concurrent_requests_with_one_key_create_once():
 def test_a_second_request_during_the_first_gets_409_with_retry_after():
     user = make_user()
     client = client_of(user)
-    answers = []
 
     def send():
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute("SET lock_timeout = '200ms'")
-            answers.append(create(client, "one"))
-        finally:
-            connections.close_all()
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '200ms'")
+        return create(client, "one")
 
     with transaction.atomic():
         # The first request has inserted its row and not committed yet.
@@ -180,12 +161,9 @@ def test_a_second_request_during_the_first_gets_409_with_retry_after():
         IdempotentAnswer.objects.create(
             user=user, path="/api/groups", key="key 1", digest=digest, created_at=timezone.now()
         )
-        thread = threading.Thread(target=send)
-        thread.start()
-        wait_until(lambda: answers)
+        answer = in_thread(send)
         transaction.set_rollback(True)
-    thread.join()
-    refused(answers[0], 409, "request_in_progress")
-    assert answers[0]["Retry-After"] == "1"
+    refused(answer, 409, "request_in_progress")
+    assert answer["Retry-After"] == "1"
     # The first one has rolled back: the key is free again.
     assert create(client, "one").status_code == 201

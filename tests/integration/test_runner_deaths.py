@@ -15,7 +15,6 @@ from jobs.states import ExecutionStatus, JobStatus
 from tests.engine_workers import (
     LEASE,
     SLOTS,
-    alive,
     ended,
     ending_what_runs,
     lines,
@@ -27,6 +26,7 @@ from tests.engine_workers import (
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh, submitted
 from tests.task_events import task_events
+from tests.unit.process_tools import is_alive
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -119,7 +119,7 @@ def test_the_work_of_a_killed_worker_starts_again_within_its_lease_and_ten_secon
             assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
             again = Attempt.objects.get(execution__job=job, number=2)
             assert (again.started_at - died).total_seconds() < LEASE + 10
-        eventually(lambda: not any(alive(pid) for pid in pool), what="the end of the orphans")
+        eventually(lambda: not any(is_alive(pid) for pid in pool), what="the end of the orphans")
 
 
 def test_a_stopping_worker_finishes_its_runs_and_deregisters(worker, path, tmp_path):

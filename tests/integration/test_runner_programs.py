@@ -11,7 +11,7 @@ import pytest
 
 from jobs.states import JobStatus
 from jobs.subprocesses import marks
-from tests.engine_workers import LEASE, alive, ended, lines, outcomes
+from tests.engine_workers import LEASE, ended, lines, outcomes
 from tests.factories import a_job, an_office
 from tests.programs import (
     expect_the_end,
@@ -21,6 +21,7 @@ from tests.programs import (
     watchdog_of,
     watchdogs_of,
 )
+from tests.unit.process_tools import is_alive
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,7 +72,7 @@ def test_a_watchdog_that_is_killed_with_its_successor_is_started_again(worker):
     killed = {watchdog_of(worker), successor_of(watchdog_of(worker))}
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    eventually(lambda: not any(map(alive, killed)), what="their end")
+    eventually(lambda: not any(map(is_alive, killed)), what="their end")
     eventually(lambda: set(watchdogs_of(worker)) - killed, what="another watchdog")
 
 

@@ -8,9 +8,10 @@ from jobs.answers import CancelResult
 from jobs.models import Attempt
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
-from tests.engine_workers import GRACE, SLOTS, alive, ended, lines, outcomes, result, started
+from tests.engine_workers import GRACE, SLOTS, ended, lines, outcomes, result, started
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh
+from tests.unit.process_tools import is_alive
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,23 +57,23 @@ def test_a_body_that_ignores_its_time_limit_is_killed_after_its_grace(worker, pa
     assert job.error_message == "Job execution timed out"
     assert outcomes(job) == [("timeout", "timeout")]
     assert seconds_of(job) >= GRACE
-    eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
+    eventually(lambda: not is_alive(int(lines(path)[0])), what="the end of its process")
 
 
 def test_all_processes_of_a_body_are_killed_with_it(worker, path):
     job = submit_task("try.family", args={"path": path}, timeout_ms=800)
     eventually(lambda: len(lines(path)) == 2, what="the family")
     family = [int(pid) for pid in lines(path)]
-    assert all(alive(pid) for pid in family)
+    assert all(is_alive(pid) for pid in family)
     assert ended(job).failure_type == FailureType.TIMEOUT
-    eventually(lambda: not any(alive(pid) for pid in family), what="the end of the family")
+    eventually(lambda: not any(is_alive(pid) for pid in family), what="the end of the family")
 
 
 def test_processes_of_a_body_do_not_outlive_its_pool_process(worker, path):
     job = submit_task("try.family", args={"path": path, "outlive": True})
     eventually(lambda: len(lines(path)) >= 2, what="the family")
     family = [int(pid) for pid in lines(path)[:2]]
-    eventually(lambda: not any(alive(pid) for pid in family), what="the end of the family")
+    eventually(lambda: not any(is_alive(pid) for pid in family), what="the end of the family")
     cancel(job)
     assert ended(job).status in (JobStatus.CANCELLED, JobStatus.FAILED)
 
@@ -97,7 +98,7 @@ def test_a_cancelled_body_that_does_not_stop_is_killed_after_its_grace(worker, p
     cancel(job)
     job = ended(job)
     assert (job.status, outcomes(job)) == (JobStatus.CANCELLED, [("cancelled", "cancelled")])
-    eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
+    eventually(lambda: not is_alive(int(lines(path)[0])), what="the end of its process")
 
 
 def test_the_on_cancel_callback_is_called_for_a_killed_run(worker, path):

@@ -1,10 +1,10 @@
 """Webhooks: selected events, once and signed, and retries when a receiver does not answer."""
 
-import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
-from django.db import connections, transaction
+from django.db import transaction
 from django.utils import timezone
 from standardwebhooks import WebhookVerificationError
 
@@ -13,10 +13,11 @@ from jobs.errors import Conflict
 from jobs.models import Event, EventCursor, Notification, Office, Webhook
 from jobs.notifications import batches, creation, delivery, requests, webhooks
 from jobs.states import EventType
+from tests.concurrency.threads import all_at_once, in_thread
 from tests.factories import an_office
 from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
-from tests.integration.waiting import wait_until
 from tests.integration.webhook_receiver import answer, receiving
+from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -145,18 +146,9 @@ def test_many_events_are_read_in_pages_and_each_once(office, webhook, monkeypatc
 
 def test_creation_skips_an_office_that_another_process_works_on(office, webhook):
     one_failure(office)
-    made = []
-
-    def work() -> None:
-        made.append(creation.create_from_events(office.pk))
-        connections.close_all()
-
     with transaction.atomic():
         assert creation.lock_cursor(office.pk)
-        other = threading.Thread(target=work)
-        other.start()
-        other.join()
-    assert made == [0]
+        assert in_thread(lambda: creation.create_from_events(office.pk)) == 0
     assert creation.create_from_events(office.pk) == 2
 
 
@@ -188,21 +180,8 @@ def test_an_office_has_webhooks_exactly_while_one_is_enabled(office, receiver):
 def test_an_office_has_webhooks_after_one_is_added_while_another_is_removed(office, receiver):
     for _ in range(10):
         old = webhooks.add(office, receiver.url)
-        start = threading.Barrier(2)
-
-        def work(verb, *args, start=start):
-            start.wait()
-            verb(*args)
-            connections.close_all()
-
-        both = [
-            threading.Thread(target=work, args=(webhooks.remove, old)),
-            threading.Thread(target=work, args=(webhooks.add, office, receiver.url)),
-        ]
-        for thread in both:
-            thread.start()
-        for thread in both:
-            thread.join()
+        acts = (partial(webhooks.remove, old), partial(webhooks.add, office, receiver.url))
+        all_at_once(lambda number, acts=acts: acts[number](), 2)
         assert Office.objects.get(pk=office.pk).has_webhooks
         webhooks.remove(Webhook.objects.get())
 
@@ -338,16 +317,7 @@ def test_concurrent_senders_send_each_notification_once(office, receiver):
         for job in submit(office, *(f"job {number}" for number in range(25))):
             fail(job)
         creation.create_from_events(office.pk)
-
-        def work() -> None:
-            delivery.send_due()
-            connections.close_all()
-
-        both = [threading.Thread(target=work) for _ in range(2)]
-        for thread in both:
-            thread.start()
-        for thread in both:
-            thread.join()
+        all_at_once(lambda _: delivery.send_due(), 2)
         ids = [*receiver.ids, *second.ids, *third.ids]
     assert len(ids) == len(set(ids)) == 26 * 3
 
@@ -391,6 +361,6 @@ def test_a_notification_is_sent_without_a_sweep(office, webhook, receiver, monke
 
     monkeypatch.setattr(publish, "send_control", send_control)
     one_failure(office)
-    wait_until(lambda: len(receiver.messages) == 2)
+    eventually(lambda: len(receiver.messages) == 2)
     assert (requests.SEND_NOTIFICATIONS, "notices") in messages
     assert (requests.CREATE_NOTIFICATIONS, "") in messages

@@ -18,9 +18,8 @@ from jobs.states import MemberRole
 from tests.factories import an_office
 from tests.integration.manual_engine import fail, submit
 from tests.integration.rest_support import forget_counts, make_user
-from tests.integration.waiting import wait_until
 from tests.integration.web_process import running
-from tests.workers import ROOT, database_url
+from tests.workers import ROOT, database_url, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,12 +61,12 @@ def test_the_receiver_accepts_signed_messages_only(office, started, settings):
     port = free_port()
     webhook = webhooks.add(office, f"http://127.0.0.1:{port}/", ["job_failed"])
     output = started("receiver.py", DURE_WEBHOOK_SECRET=webhook.secret, PORT=str(port))
-    wait_until(lambda: _listens(port))
+    eventually(lambda: _listens(port))
     (job,) = submit(office, "build")
     fail(job)
     creation.create_from_events(office.pk)
     assert delivery.send_due() == 1
-    wait_until(lambda: "job_failed build\n" in output.read_text())
+    eventually(lambda: "job_failed build\n" in output.read_text())
     forged = batches.send_message(webhook, [signing.new_secret()], batches.Message(1, 1, "{}"))
     assert not forged.sent
     assert forged.answer.startswith("401")
@@ -93,10 +92,10 @@ def test_a_ticket_opens_a_socket_with_earlier_events(office, started, tmp_path):
     with running(tmp_path, module="config.web", DATABASE_URL=database_url()) as web:
         url = f"http://127.0.0.1:{web.port}"
         output = started("ticket.py", DURE_URL=url, DURE_TOKEN=token, OFFICE=str(office.pk))
-        wait_until(lambda: "job_ready " in output.read_text())
+        eventually(lambda: "job_ready " in output.read_text())
         assert output.read_text().startswith("snapshot ")
         submit(office, "after")
-        wait_until(lambda: output.read_text().count("job_ready ") == 2)
+        eventually(lambda: output.read_text().count("job_ready ") == 2)
 
 
 def test_every_close_code_is_documented():
@@ -117,12 +116,12 @@ def test_the_follower_misses_no_event_while_the_server_is_away(office, started, 
         port = web.port
         url = f"ws://127.0.0.1:{port}/ws/offices/{office.pk}/events"
         output = started("follow.py", EVENTS_URL=url, DURE_TOKEN=token)
-        wait_until(lambda: Office.objects.get(pk=office.pk).watched_until)
+        eventually(lambda: Office.objects.get(pk=office.pk).watched_until)
         (first,) = submit(office, "first")
-        wait_until(lambda: f"job_ready {first}" in output.read_text())
+        eventually(lambda: f"job_ready {first}" in output.read_text())
     (second,) = submit(office, "second")
     with running(tmp_path, module="config.web", DATABASE_URL=database_url(), PORT=str(port)):
-        wait_until(lambda: f"job_ready {second}" in output.read_text())
+        eventually(lambda: f"job_ready {second}" in output.read_text())
 
 
 def _listens(port: int) -> bool:

@@ -5,8 +5,8 @@ import pytest
 from jobs.notifications import webhooks
 from tests import workers
 from tests.factories import a_job, an_office
-from tests.integration.waiting import wait_until
 from tests.integration.webhook_receiver import receiving
+from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,7 +18,7 @@ def test_a_failed_job_calls_the_webhook(tmp_path, settings):
     with receiving() as receiver, workers.running(tmp_path, queues="default,notices", env=allowed):
         webhook = webhooks.add(office, receiver.url)
         a_job(office, task_id="demo.fail", args={"message": "Sorry."}, role="default", max_retries=0)
-        wait_until(lambda: len(receiver.messages) >= 2)
+        eventually(lambda: len(receiver.messages) >= 2)
         (failed,) = [
             message for message in receiver.verified(webhook.secret) if message["type"] == "job_failed"
         ]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from config.dev.ports import free_port
-from tests.integration.waiting import wait_until
+from tests.workers import eventually
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -50,7 +50,7 @@ def running(folder: Path, module: str = "tests.integration.web_process", **envir
         process = subprocess.Popen([sys.executable, "-m", module], cwd=ROOT, env=data, stderr=output)
     web = Web(process, port, log)
     try:
-        wait_until(web.alive)
+        eventually(web.alive)
         yield web
     finally:
         process.terminate()

@@ -8,7 +8,7 @@ import pytest
 
 from jobs.subprocesses import marks, orphans
 from jobs.subprocesses.watchdog import CHECK_SECONDS, boot_time
-from tests.engine_workers import alive
+from tests.unit.process_tools import is_alive
 from tests.workers import eventually
 
 LONG = 3_600.0
@@ -40,11 +40,11 @@ def test_a_process_that_starts_after_the_others_were_ended_has_its_time(fork):
     watchdog = orphans.Watchdog()
     early = fork()
     watchdog.allow_until(boot_time() - 1, LONG)
-    eventually(lambda: not alive(early), what="the end of what was late")
+    eventually(lambda: not is_alive(early), what="the end of what was late")
     later = fork()
     time.sleep(3 * CHECK_SECONDS)
-    assert alive(later)
+    assert is_alive(later)
     watchdog.allow_until(boot_time() - 1, LONG)
-    eventually(lambda: not alive(later), what="the end of the other")
+    eventually(lambda: not is_alive(later), what="the end of the other")
     os.kill(watchdog._pid, signal.SIGKILL)
     os.waitpid(watchdog._pid, 0)

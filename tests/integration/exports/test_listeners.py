@@ -8,7 +8,7 @@ from exports.messages import DEADLETTER, PROGRESS, RESULTS
 from exports.models import DeadLetter
 from tests.integration import export_tools as tools
 from tests.integration.exports.outcomes import after
-from tests.integration.waiting import wait_until
+from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ def test_messages_of_a_dead_listener_are_taken_over(redis, minji) -> None:
     other = tools.listen(redis, "other")
     tools.drain(other)
     assert after(job).progress == 0
-    wait_until(other.take_over)
+    eventually(other.take_over)
     assert after(job).progress == 30
     assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
 

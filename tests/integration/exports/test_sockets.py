@@ -21,8 +21,8 @@ from jobs.sockets.subscriber import Subscriber
 from tests.integration import export_tools as tools
 from tests.integration.exports.live_web import resident_bytes, socket_of, start, token_of
 from tests.integration.sockets import frame, receive
-from tests.integration.waiting import wait_until
 from tests.integration.web_process import Web
+from tests.workers import eventually
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis", "fresh_counts")]
 IN_A_HURRY = "tests.integration.export_web_process"
@@ -75,7 +75,7 @@ def test_a_silent_socket_keeps_its_connection_and_its_subscription(web, redis, m
     client's own pings change nothing."""
     with opened(web, minji, ping_interval=pings) as ws:
         assert frame(ws)["type"] == "snapshot"
-        (connection,) = wait_until(lambda: subscribers(redis))
+        (connection,) = eventually(lambda: subscribers(redis))
         assert {frame(ws)["type"] for _ in range(14)} == {"heartbeat"}
         assert subscribers(redis) == {connection}
         (expected,) = write_events(minji)
