@@ -6,7 +6,6 @@ from functools import partial
 import pytest
 from django.db import transaction
 from django.utils import timezone
-from standardwebhooks import WebhookVerificationError
 
 from jobs import sweeps
 from jobs.errors import Conflict
@@ -70,13 +69,6 @@ def test_a_failure_is_sent_and_verified_by_the_official_library(office, webhook,
     assert batch["data"]["details"] == {"failed": 1}
     assert batch["data"]["batch_name"] == "by hand"
     assert receiver.messages[0][0]["content-type"] == "application/json"
-
-
-def test_a_message_is_not_accepted_under_another_secret(office, webhook, receiver):
-    one_failure(office)
-    create_and_send(office)
-    with pytest.raises(WebhookVerificationError):
-        receiver.verified("whsec_" + "A" * 44)
 
 
 def test_a_webhook_receives_its_event_types_only(office, receiver):
