@@ -144,12 +144,6 @@ def test_retention_deletes_what_ended_before_the_period():
     assert Attempt.objects.filter(execution=kept).count() == 1
 
 
-def test_retention_works_in_batches_until_nothing_is_left():
-    for _ in range(7):
-        ended(40)
-    assert retention.delete_old(database_now(), batch=3).deleted["executions"] == 7
-
-
 def test_the_retention_period_is_a_setting(settings):
     settings.DURE_RETENTION_DAYS = 3
     ended(4)
@@ -294,9 +288,3 @@ def test_every_metric_named_in_the_documentation_exists(client):
     redis.client().delete(REQUESTS)
     assert {name for name in named if not re.search(rf"^{name}[ {{]", text, re.MULTILINE)} == set()
     assert len(named) > 20
-
-
-def test_the_metrics_endpoint_returns_the_scheduler_metrics(client):
-    text = client.get("/metrics").content.decode()
-    assert "dure_schedule_overdue_seconds" in text
-    assert 'dure_collector_up{collector="schedules"} 1.0' in text

@@ -14,7 +14,7 @@ from scheduler import retention, tasks
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules.firing import fire_due
-from tests.factories import a_start, an_office, done, fresh, running_start, submitted
+from tests.factories import an_office, done, fresh, submitted
 from tests.schedule_factories import a_schedule, end, executions
 
 pytestmark = pytest.mark.django_db
@@ -67,15 +67,6 @@ def test_an_old_job_that_another_job_waits_for_stays():
 
     assert Job.objects.filter(id=first.id).exists()
     assert Dependency.objects.filter(job=third).count() == 2
-
-
-def test_an_old_execution_without_a_job_is_deleted_and_a_live_one_stays():
-    live = str(a_start())
-    running_start().finish()
-    age(31)
-
-    assert retention.delete_old(timezone.now() + timedelta(seconds=1)).deleted["executions"] == 1
-    assert [str(execution.id) for execution in Execution.objects.all()] == [live]
 
 
 def test_a_deleted_schedule_is_kept_as_long_as_its_executions():
