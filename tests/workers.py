@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from urllib.parse import quote
 
 from django.db import connection
@@ -199,7 +199,7 @@ def worker(
     )
 
 
-def eventually(condition: object, patience: float = PATIENCE, pause: float = 0.02, what: str = "") -> object:
+def eventually(condition: object, patience: float = PATIENCE, pause: float = 0.02, what: str = "") -> Any:
     """Waits until `condition()` is true and returns it; fails with `what` if it never is."""
     until = time.monotonic() + patience
     while True:
