@@ -259,10 +259,10 @@ def say_atomically(ctx: Context, text: str) -> None:
 
 
 @task("try.chatter")
-def chatter(ctx: Context, lines: int, text: str, times: int = 1) -> None:
+def chatter(ctx: Context, lines: int, text: str) -> None:
     """Prints many lines."""
     for number in range(lines):
-        print(number, text * times)
+        print(number, text)
 
 
 @task("try.mistreat_streams")

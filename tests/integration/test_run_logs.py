@@ -113,15 +113,6 @@ def test_the_end_of_a_long_log_is_kept_with_its_numbers(worker):
     assert last.seq == 1_000_040_000
 
 
-def test_a_line_of_a_megabyte_is_cut_in_pieces(worker):
-    job = ended(
-        a_job(an_office(), task_id="try.chatter", args={"lines": 1, "text": "x" * 1000, "times": 1000})
-    )
-    pieces = messages_of(job, STDOUT)
-    assert len(pieces) > 10
-    assert max(map(len, pieces)) <= 16 * 1024
-
-
 def test_every_line_of_a_worker_about_a_run_names_it(worker):
     logged = ended(say(logged="look for me"))
     failed = ended(a_job(an_office(), task_id="try.picky", args={"kind": "KeyError"}))

@@ -115,7 +115,7 @@ def test_the_client_lacks_only_what_is_left_out_on_purpose() -> None:
     assert covered - operations == set()
 
 
-@pytest.mark.parametrize("name", sorted(methods_of(AsyncClient)))
+@pytest.mark.parametrize("name", sorted(methods_of(AsyncClient) | methods_of(dure.Client)))
 def test_both_clients_have_the_method_with_its_description(name: str) -> None:
     method, blocking = getattr(AsyncClient, name), getattr(dure.Client, name)
     assert inspect.signature(method) == inspect.signature(blocking)

@@ -226,10 +226,3 @@ def test_a_download_continues_and_checks_what_an_earlier_one_left(tmp_path):
         with pytest.raises(dure.DownloadFailed):
             client.download(1, tmp_path / "match.mp4")
         assert client.download(1, tmp_path / "match.mp4").read_bytes() == FILE
-
-
-def test_both_clients_have_the_same_operations():
-    def names(client: type) -> set[str]:
-        return {name for name in dir(client) if not name.startswith("_")}
-
-    assert names(dure.Client) == names(dure.AsyncClient)

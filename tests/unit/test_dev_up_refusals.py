@@ -1,13 +1,11 @@
 """`make up` refuses to start in one line, with an exit code, and before it starts anything."""
 
-import os
 import socket
 from contextlib import closing
 
 import pytest
 
 from config.dev import CannotStart, options, procfile
-from config.dev.home import open_home
 from tests.unit.dev_checkout import Checkout
 
 
@@ -29,7 +27,6 @@ def refusal(checkout, **environment):
     [
         ("PORT", "eighty", "PORT must be a whole number; got 'eighty'."),
         ("PORT", "70000", "PORT must be between 1 and 65535; got 70000."),
-        ("FLOWER_PORT", "-1", "FLOWER_PORT must be between 1 and 65535; got -1."),
         ("DATABASE_URL", "mysql://db/dure", "its scheme is 'mysql'"),
         ("DATABASE_URL", "postgresql://db", "DATABASE_URL names no database: it must end in /name."),
         ("REDIS_URL", "localhost:6379", "REDIS_URL must look like redis://"),
@@ -56,22 +53,6 @@ def test_a_port_in_use_is_named_with_how_to_choose_another(checkout, variable):
 
 def test_a_port_of_two_programs_is_refused(checkout):
     assert "PORT and FLOWER_PORT are both 8123: change" in refusal(checkout, PORT="8123", FLOWER_PORT="8123")
-
-
-def test_a_home_that_cannot_be_written_is_refused(checkout, tmp_path):
-    (tmp_path / "file").touch()
-    message = refusal(checkout, DURE_HOME=str(tmp_path / "file" / "home"))
-    assert message == (
-        f"Cannot start: DURE_HOME ({tmp_path}/file/home) cannot be written: Not a directory. "
-        "Set DURE_HOME to a folder of yours.\n"
-    )
-
-
-def test_a_second_start_in_a_home_names_the_first(checkout, tmp_path):
-    home = open_home(tmp_path)
-    message = refusal(checkout, DURE_HOME=str(tmp_path))
-    home.close()
-    assert f"A system is already running in {tmp_path} (process {os.getpid()})" in message
 
 
 def test_an_incomplete_production_is_refused_with_all_missing_variables(checkout):

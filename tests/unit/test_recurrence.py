@@ -132,12 +132,6 @@ def test_a_rule_runs_on_the_same_day_before_its_time():
     assert turns(recurring("daily"), 1, start) == ["11-18 Wed 09:00"]
 
 
-def test_a_time_that_does_not_exist_runs_after_the_gap():
-    config = read({"mode": "recurring", "pattern": "daily", "time": "02:30", "timezone": "America/New_York"})
-    start = datetime(2026, 3, 8, 5, 0, tzinfo=UTC)
-    assert next_time(config, start, None) == datetime(2026, 3, 8, 7, 0, tzinfo=UTC)
-
-
 @pytest.mark.parametrize(
     "pattern",
     [
