@@ -1,15 +1,15 @@
-"""Graphs, limits, order and fairness on real workers. No sweep runs unless a test calls it."""
+"""Graphs, limits and fairness on real workers. No sweep runs unless a test calls it."""
 
 import random
 from pathlib import Path
 
 import pytest
 
-from jobs import lifecycle, office_config, redis, sweeps
+from jobs import lifecycle, redis, sweeps
 from jobs.models import Event, Execution, Job
 from jobs.queries import known_roles
 from jobs.states import JobStatus
-from tests.engine_workers import ended, lines, started
+from tests.engine_workers import ended, started
 from tests.events import T, batches_completed, event_types
 from tests.factories import a_job, an_office, fresh, submitted
 from tests.workers import eventually
@@ -102,29 +102,6 @@ def test_a_join_below_a_retried_job_needs_no_sweep_either(worker, path):
     assert fresh(last).status == JobStatus.PENDING
     Path(path + ".go").touch()
     assert [ended(job).status for job in (good, last)] == [JobStatus.DONE] * 2
-
-
-def test_runs_start_in_order_of_urgency_then_priority_then_age(worker, path):
-    office = an_office(max_concurrent_jobs=1)
-    refs = [
-        ("first", {}),
-        ("low", {"priority": 300}),
-        ("mid 1", {}),
-        ("mid 2", {}),
-        ("high", {"priority": 1}),
-    ]
-    refs += [("urgent", {"urgent": True, "priority": 900}), ("urgent too", {"urgent": True, "priority": 901})]
-    office_config.change(office.id, {"paused": True})
-    jobs = submitted(
-        office,
-        *[
-            {"ref": ref, "task_id": "try.line", "args": {"path": path, "text": ref}, **order}
-            for ref, order in refs
-        ],
-    )
-    office_config.change(office.id, {"paused": False})
-    assert {ended(job).status for job in jobs} == {JobStatus.DONE}
-    assert lines(path) == ["urgent", "urgent too", "high", "first", "mid 1", "mid 2", "low"]
 
 
 def test_an_office_and_its_roles_stay_within_their_limits(worker):

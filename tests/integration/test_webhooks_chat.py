@@ -1,17 +1,15 @@
-"""Webhooks of chats: what arrives, retries, the guard of addresses, and no credential in an error."""
+"""Webhooks of chats: what arrives, and no credential in an error. test_webhooks has their delivery."""
 
 import json
 import logging
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
 from jobs.models import Notification, Webhook
 from jobs.notifications import creation, delivery, webhooks
 from tests.factories import an_office
 from tests.integration.manual_engine import fail, submit
-from tests.integration.webhook_receiver import answer, receiving
+from tests.integration.webhook_receiver import receiving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CHATS = ("slack", "discord", "teams")
@@ -69,24 +67,6 @@ def test_a_test_message_is_sent_and_listed(office, receiver):
     ((_, body),) = receiver.messages
     assert json.loads(body)["text"] == "Test message"
     assert Notification.objects.get().sent_at is not None
-
-
-def test_a_chat_that_refuses_gets_the_message_again(office, receiver):
-    webhook = chat_webhook(office, receiver)
-    receiver.answers.append(answer("500 Oops"))
-    webhooks.send_test(webhook)
-    assert delivery.send_due() == 0
-    assert Notification.objects.get().answer == "500 Oops"
-    assert delivery.send_due(timezone.now() + timedelta(seconds=10)) == 1
-    assert len(receiver.messages) == 2
-
-
-def test_a_chat_that_is_gone_disables_its_webhook(office, receiver):
-    webhook = chat_webhook(office, receiver)
-    receiver.answers.append(answer("410 Gone"))
-    webhooks.send_test(webhook)
-    delivery.send_due()
-    assert not Webhook.objects.get(pk=webhook.pk).enabled
 
 
 @pytest.mark.parametrize("reachable", [True, False])
