@@ -2,13 +2,10 @@
 
 import json
 from datetime import timedelta
-from io import StringIO
 
 import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
-from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.test import Client
 from django.utils import timezone
 
@@ -18,6 +15,7 @@ from jobs.models import Batch, Event, Job, Office
 from jobs.states import JobStatus
 from scheduler.models import Schedule, WorkflowRun
 from scheduler.steps.models import StepQueue
+from tests.integration.commands import WRONG_USAGE, run
 from tests.integration.rest_support import forget_counts
 
 pytestmark = pytest.mark.django_db
@@ -30,9 +28,7 @@ def fresh_counts(settings, tmp_path):
 
 
 def demo(*args: str):
-    out = StringIO()
-    call_command("demo", *args, stdout=out)
-    return json.loads(out.getvalue())
+    return run("demo", *args).json
 
 
 def test_the_demo_users_can_sign_in_and_use_their_tokens():
@@ -68,8 +64,7 @@ def test_secrets_can_come_from_a_file(tmp_path):
     file.write_text(json.dumps({"users": {"alice": {"password": "from the file"}}}))
     assert demo("--users", str(file))["users"][1]["password"] == "from the file"
     file.write_text('{"users": 3}')
-    with pytest.raises(CommandError, match="cannot be read"):
-        demo("--users", str(file))
+    assert "cannot be read" in run("demo", "--users", file).err
 
 
 def test_the_demo_has_an_hour_of_history_and_running_work():
@@ -122,12 +117,9 @@ def test_the_demo_is_removed_with_all_its_data_and_nothing_else():
     carol = User.objects.create(username="carol")
     Schedule.objects.update(owner=carol)  # no longer the demonstration's
     office = Office.objects.create(name="Carol's office")
-    with pytest.raises(CommandError, match="Try again"):  # the queues still roll back
-        call_command("demo", "--remove")
+    assert "Try again" in run("demo", "--remove").err  # the queues still roll back
     StepQueue.objects.all().delete()
-    out = StringIO()
-    call_command("demo", "--remove", stdout=out)
-    assert out.getvalue() == "Removed the demonstration of alice and bob.\n"
+    assert run("demo", "--remove").out == "Removed the demonstration of alice and bob.\n"
     assert sorted(User.objects.values_list("username", flat=True)) == ["admin", "carol"]
     assert list(Office.objects.all()) == [office]
     assert not (Job.objects.exists() or StepQueue.objects.exists() or Replay.objects.exists())
@@ -136,5 +128,4 @@ def test_the_demo_is_removed_with_all_its_data_and_nothing_else():
 
 def test_the_demo_refuses_production(settings):
     settings.PRODUCTION = True
-    with pytest.raises(CommandError):
-        demo()
+    assert run("demo").code == WRONG_USAGE

@@ -4,7 +4,7 @@ from io import StringIO
 from threading import Thread
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from jobs.models import Execution, Membership
 from jobs.run_logs.buffer import RunLog
@@ -12,6 +12,7 @@ from jobs.run_logs.lines import LOG, STDERR, STDOUT, seq_of
 from jobs.run_logs.writer import write
 from jobs.states import MemberRole
 from tests.factories import a_job, a_user, an_office, fresh, running
+from tests.integration.commands import run
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db
@@ -109,22 +110,15 @@ def test_a_job_without_a_run_has_an_empty_log(client):
 # --- manage.py logs ----------------------------------------------------------------------------------
 
 
-def printed(*words) -> str:
-    out = StringIO()
-    call_command("logs", *map(str, words), stdout=out)
-    return out.getvalue()
-
-
 def test_the_command_prints_the_log_of_a_job_and_of_an_execution(job):
     for identity in (job.id, job.execution_id):
-        lines = printed(identity).splitlines()
+        lines = run("logs", identity).lines
         assert lines[1].endswith(" 1 ERROR app.deploy: it broke")
         assert lines[2] == "    here"
         assert len(lines) == 4
-    assert printed(job.id, "--level", "error").count("\n") == 2
-    assert printed(job.id, "--attempt", 2) == ""
-    with pytest.raises(CommandError, match="no Execution and no job"):
-        printed(job.office_id)
+    assert run("logs", job.id, "--level", "error").out.count("\n") == 2
+    assert run("logs", job.id, "--attempt", 2).out == ""
+    assert "no Execution and no job" in run("logs", job.office_id).err
 
 
 @pytest.mark.django_db(transaction=True)
