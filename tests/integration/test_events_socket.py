@@ -9,12 +9,11 @@ from django.conf import settings
 from django.utils import timezone
 from redis import Redis
 
-from jobs import lifecycle, submission
 from jobs.models import ApiToken, Event, Membership, Office
 from jobs.sockets.events import OfficeEvents
 from jobs.states import MemberRole
 from tests.concurrency.threads import PATIENCE, start_thread
-from tests.factories import an_office
+from tests.factories import an_office, submitted
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.sockets import code_of, opened, receive
 from tests.integration.web_process import running
@@ -55,10 +54,7 @@ def events_of(office: Office, query: str = "") -> str:
 
 
 def submit(office: Office, count: int = 1) -> list[UUID]:
-    jobs = [
-        {"ref": f"job {number}", "task_id": "demo.sum", "args": {"numbers": [1]}} for number in range(count)
-    ]
-    return lifecycle.submit(submission.read(office, {"jobs": jobs}))
+    return [job.id for job in submitted(office, *[{}] * count)]
 
 
 def ids_of(office: Office) -> list[int]:

@@ -22,8 +22,12 @@ from tests.limited_tasks import TASK, held, packs, register
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_one_job_of_an_exclusive_task_has_a_slot_and_others_use_the_rest():
+@pytest.fixture(autouse=True)
+def exclusive(transactional_db):
     register(exclusive=True)
+
+
+def test_one_job_of_an_exclusive_task_has_a_slot_and_others_use_the_rest():
     office = an_office(max_concurrent_jobs=3)
     first, second, third = packs(office, {}, {}, {})
     (other,) = submitted(office, {})
@@ -38,13 +42,11 @@ def test_one_job_of_an_exclusive_task_has_a_slot_and_others_use_the_rest():
 
 
 def test_offices_do_not_wait_for_each_other():
-    register(exclusive=True)
     (first,), (second,) = packs(an_office()), packs(an_office())
     assert statuses(first, second) == ["processing", "processing"]
 
 
 def test_the_most_urgent_of_the_held_jobs_is_next():
-    register(exclusive=True)
     office = an_office()
     first, _, _ = packs(office, {}, {}, {})
     (urgent,) = packs(office, {"urgent": True})
@@ -54,7 +56,6 @@ def test_the_most_urgent_of_the_held_jobs_is_next():
 
 
 def test_a_burst_brings_the_next_exclusive_run_along():
-    register(exclusive=True)
     first, second, third = packs(an_office(), {}, {}, {})
     settlement = running(first).finish(next_claim=NEXT_CLAIM)
     assert settlement.next_run[1].job == str(second.id)
@@ -63,7 +64,6 @@ def test_a_burst_brings_the_next_exclusive_run_along():
 
 
 def test_between_two_attempts_another_job_may_run():
-    register(exclusive=True)
     first, second = packs(an_office(), {}, {})
     running(first).fail(delay_ms=0)
     assert statuses(first, second) == ["pending", "processing"]
@@ -74,7 +74,6 @@ def test_between_two_attempts_another_job_may_run():
 
 
 def test_a_lost_run_starts_again_before_the_others():
-    register(exclusive=True)
     first, second = packs(an_office(), {}, {})
     running(first).lose()
     assert statuses(first, second) == ["processing", "ready"]
@@ -83,7 +82,6 @@ def test_a_lost_run_starts_again_before_the_others():
 
 
 def test_the_run_of_a_killed_worker_keeps_others_waiting_until_it_is_rescued():
-    register(exclusive=True)
     first, second = packs(an_office(), {}, {})
     run = running(first)
     expire_lease(run.execution)
@@ -98,7 +96,6 @@ def test_the_run_of_a_killed_worker_keeps_others_waiting_until_it_is_rescued():
 
 @pytest.mark.parametrize("claims_first", [False, True])
 def test_a_cancelled_job_makes_room_when_it_has_stopped(claims_first):
-    register(exclusive=True)
     office = an_office()
     first, second = packs(office, {}, {})
     run = running(first) if claims_first else None
@@ -110,7 +107,6 @@ def test_a_cancelled_job_makes_room_when_it_has_stopped(claims_first):
 
 
 def test_an_unclaimed_job_that_loses_its_slot_lets_the_next_dispatch_decide():
-    register(exclusive=True)
     office = an_office(max_concurrent_jobs=1)
     first, second = packs(office, {}, {})
     (other,) = submitted(office, {"role": "QA"})
@@ -122,7 +118,6 @@ def test_an_unclaimed_job_that_loses_its_slot_lets_the_next_dispatch_decide():
 
 
 def test_an_exclusive_join_waits_for_the_run_before():
-    register(exclusive=True)
     office = an_office()
     (first,) = packs(office)
     a, b = submitted(office, {"ref": "a"}, {"ref": "b"})
@@ -136,7 +131,6 @@ def test_an_exclusive_join_waits_for_the_run_before():
 
 
 def test_a_cancelled_held_job_leaves_nothing_behind():
-    register(exclusive=True)
     office = an_office()
     first, second, third = packs(office, {}, {}, {})
     lifecycle.cancel(office.id, [second.id], actor="me")
@@ -150,7 +144,6 @@ def test_a_cancelled_held_job_leaves_nothing_behind():
 
 @pytest.mark.parametrize("why", ["unserved", "full", "paused"])
 def test_held_jobs_of_a_role_that_cannot_start_keep_no_others_waiting(why):
-    register(exclusive=True)
     office = an_office(max_concurrent_jobs=5, max_concurrent_by_role={"FE": 1})
     first, stays, starts = packs(office, {}, {"role": "FE"}, {})
     if why == "unserved":
@@ -164,7 +157,6 @@ def test_held_jobs_of_a_role_that_cannot_start_keep_no_others_waiting(why):
 
 
 def test_a_held_job_starts_when_its_office_is_resumed():
-    register(exclusive=True)
     office = an_office()
     first, second = packs(office, {}, {})
     run = running(first)
@@ -176,7 +168,6 @@ def test_a_held_job_starts_when_its_office_is_resumed():
 
 
 def test_a_held_job_starts_when_its_role_has_a_worker_again():
-    register(exclusive=True)
     first, second = packs(an_office(), {}, {})
     run = running(first)
     unserve_roles("default")
@@ -188,7 +179,6 @@ def test_a_held_job_starts_when_its_role_has_a_worker_again():
 
 
 def test_an_attempt_after_the_limit_has_gone_is_no_longer_exclusive():
-    register(exclusive=True)
     first, second = packs(an_office(), {}, {})
     running(first).fail(delay_ms=0)
     running(second)
@@ -207,7 +197,6 @@ def test_an_attempt_after_the_limit_has_come_is_exclusive():
 
 
 def test_held_jobs_start_when_the_task_is_exclusive_no_longer():
-    register(exclusive=True)
     jobs = packs(an_office(), {}, {}, {})
     assert statuses(*jobs) == ["processing", "ready", "ready"]
     register()

@@ -15,10 +15,16 @@ pytestmark = pytest.mark.django_db
 JOIN = ({"ref": "a"}, {"ref": "b"}, {"ref": "c", "depends_on": ["a", "b"]})
 
 
-def test_a_join_is_released_once_all_its_dependencies_are_done():
-    first, second, last = submitted(an_office(), *JOIN)
+def a_free_join(office=None):
+    """A join whose dependencies are done."""
+    first, second, last = submitted(office or an_office(), *JOIN)
     done(first)
     done(second)
+    return last
+
+
+def test_a_join_is_released_once_all_its_dependencies_are_done():
+    last = a_free_join()
     run = released(last)
     assert run is not None
     assert fresh(last).status == JobStatus.PROCESSING
@@ -29,9 +35,7 @@ def test_a_join_is_released_once_all_its_dependencies_are_done():
 
 def test_a_join_without_a_free_slot_is_left_ready():
     office = an_office(max_concurrent_jobs=2)
-    first, second, last = submitted(office, *JOIN)
-    done(first)
-    done(second)
+    last = a_free_join(office)
     others = submitted(office, {}, {})
     with pytest.raises(Held):
         lifecycle.claim_join(str(last.id), token="t", worker="w")
@@ -42,18 +46,14 @@ def test_a_join_without_a_free_slot_is_left_ready():
 
 def test_a_join_of_a_paused_office_is_left_ready():
     office = an_office()
-    first, second, last = submitted(office, *JOIN)
-    done(first)
-    done(second)
+    last = a_free_join(office)
     office_config.change(office.id, {"paused": True})
     assert released(last) is None
     assert fresh(last).status == JobStatus.READY
 
 
 def test_the_claim_of_a_join_is_repeated_with_its_token():
-    first, second, last = submitted(an_office(), *JOIN)
-    done(first)
-    done(second)
+    last = a_free_join()
     run = released(last, token="mine")
     again = released(last, token="mine")
     assert (again.execution, again.fence) == (run.execution, run.fence)
@@ -68,9 +68,7 @@ def test_a_release_that_comes_too_early_changes_nothing():
 
 
 def test_a_release_that_comes_twice_changes_nothing():
-    first, second, last = submitted(an_office(), *JOIN)
-    done(first)
-    done(second)
+    last = a_free_join()
     run, *others = [released(last, token=str(number)) for number in range(3)]
     assert others == [None, None]
     assert event_types(last) == [T.JOB_READY, T.JOB_STARTED]

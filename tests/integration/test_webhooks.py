@@ -14,7 +14,7 @@ from jobs.notifications import batches, creation, delivery, requests, webhooks
 from jobs.states import EventType
 from tests.concurrency.threads import all_at_once, in_thread
 from tests.factories import an_office
-from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
+from tests.integration.manual_engine import a_failure, fail, fail_and_retry, submit, succeed
 from tests.integration.webhook_receiver import answer, receiving
 from tests.workers import eventually
 
@@ -48,14 +48,8 @@ def create_and_send(office: Office) -> int:
     return delivery.send_due()
 
 
-def one_failure(office: Office, ref: str = "build") -> None:
-    (job,) = submit(office, ref)
-    fail(job, "No space left.")
-
-
 def test_a_failure_is_sent_and_verified_by_the_official_library(office, webhook, receiver):
-    (job,) = submit(office, "build")
-    fail(job, "No space left. 공간이 없습니다.")
+    job = a_failure(office, error="No space left. 공간이 없습니다.")
     assert create_and_send(office) == 2
     failed, batch = receiver.verified(webhook.secret)
     event = Event.objects.get(type=EventType.JOB_FAILED)
@@ -91,15 +85,15 @@ def test_successes_and_retries_are_not_sent_by_default(office, webhook, receiver
 
 
 def test_a_new_webhook_does_not_receive_past_events(office, receiver):
-    one_failure(office)
+    a_failure(office)
     webhook = webhooks.add(office, receiver.url, ["job_failed"])
-    one_failure(office, "later")
+    a_failure(office, "later")
     assert create_and_send(office) == 1
     assert receiver.verified(webhook.secret)[0]["data"]["ref"] == "later"
 
 
 def test_a_second_webhook_does_not_drop_unsent_events_of_the_first(office, webhook, receiver):
-    one_failure(office)
+    a_failure(office)
     with receiving() as other:
         webhooks.add(office, other.url)
         assert create_and_send(office) == 2
@@ -108,16 +102,16 @@ def test_a_second_webhook_does_not_drop_unsent_events_of_the_first(office, webho
 
 def test_a_webhook_that_is_enabled_again_does_not_receive_what_it_missed(office, webhook, receiver):
     webhooks.change(webhook, enabled=False)
-    one_failure(office)
+    a_failure(office)
     webhooks.change(webhook, enabled=True)
-    one_failure(office, "later")
+    a_failure(office, "later")
     create_and_send(office)
     assert {message["data"].get("ref") for message in receiver.verified(webhook.secret)} == {"later", None}
     assert len(receiver.messages) == 2
 
 
 def test_notifications_are_created_once_even_if_the_cursor_moves_back(office, webhook, receiver):
-    one_failure(office)
+    a_failure(office)
     creation.create_from_events(office.pk)
     # As if the cursor had been restored from a backup.
     EventCursor.objects.update(event_id=0)
@@ -137,7 +131,7 @@ def test_many_events_are_read_in_pages_and_each_once(office, webhook, monkeypatc
 
 
 def test_creation_skips_an_office_that_another_process_works_on(office, webhook):
-    one_failure(office)
+    a_failure(office)
     with transaction.atomic():
         assert creation.lock_cursor(office.pk)
         assert in_thread(lambda: creation.create_from_events(office.pk)) == 0
@@ -145,7 +139,7 @@ def test_creation_skips_an_office_that_another_process_works_on(office, webhook)
 
 
 def test_the_sweep_creates_notifications_whose_message_was_lost(office, webhook, receiver):
-    one_failure(office)
+    a_failure(office)
     assert sweeps.sweep_once()["notifications"] == 2
     assert delivery.send_due() == 2
     assert sweeps.sweep_once()["notifications"] == 0
@@ -182,9 +176,8 @@ def test_a_failed_delivery_is_retried_on_its_schedule_and_then_given_up(
     office, webhook, receiver, monkeypatch
 ):
     monkeypatch.setattr(delivery, "JITTER", 0.0)
-    (job,) = submit(office, "build")
     webhooks.change(webhook, event_types=["job_failed"])
-    fail(job)
+    a_failure(office)
     creation.create_from_events(office.pk)
     began = now = timezone.now() + timedelta(seconds=1)
     pauses = []
@@ -213,7 +206,7 @@ def test_retry_delays_vary():
 
 def test_a_delivery_that_failed_once_arrives_at_the_second_attempt(office, webhook, receiver):
     receiver.answers += [answer("500 Oops")] * 2
-    one_failure(office)
+    a_failure(office)
     assert create_and_send(office) == 0
     assert delivery.send_due(timezone.now() + timedelta(seconds=10)) == 2
     assert {notification.answer for notification in Notification.objects.all()} == {"204 No Content"}
@@ -222,7 +215,7 @@ def test_a_delivery_that_failed_once_arrives_at_the_second_attempt(office, webho
 
 def test_an_answer_of_410_disables_the_webhook(office, webhook, receiver):
     receiver.answers.append(answer("410 Gone"))
-    one_failure(office)
+    a_failure(office)
     create_and_send(office)
     webhook.refresh_from_db()
     assert (webhook.enabled, webhook.disabled_reason) == (False, "It answered 410 Gone.")
@@ -233,7 +226,7 @@ def test_an_answer_of_410_disables_the_webhook(office, webhook, receiver):
 def test_a_redirect_is_a_failure_and_is_not_followed(office, webhook, receiver):
     with receiving() as elsewhere:
         receiver.answers += [answer("302 Found", f"Location: {elsewhere.url}")] * 2
-        one_failure(office)
+        a_failure(office)
         assert create_and_send(office) == 0
         assert elsewhere.messages == []
     assert "redirects are not followed" in Notification.objects.earliest("id").answer
@@ -262,7 +255,7 @@ def test_a_receiver_that_does_not_answer_pauses_and_delays_no_other(office, webh
 
 def test_retry_after_of_a_receiver_is_honoured(office, webhook, receiver):
     receiver.answers.append(answer("429 Too Many Requests", "Retry-After: 600"))
-    one_failure(office)
+    a_failure(office)
     create_and_send(office)
     assert len(receiver.messages) == 1
     assert delivery.send_due(timezone.now() + timedelta(seconds=590)) == 0
@@ -271,14 +264,14 @@ def test_retry_after_of_a_receiver_is_honoured(office, webhook, receiver):
 
 def test_an_inner_address_is_not_reached_unless_the_settings_allow_it(office, webhook, receiver, settings):
     settings.DURE_HTTP_ALLOW = ()
-    one_failure(office)
+    a_failure(office)
     assert create_and_send(office) == 0
     assert receiver.server.connections == 0
     assert "only public addresses" in Notification.objects.earliest("id").answer
 
 
 def test_a_crash_after_the_claim_only_delays_a_delivery(office, webhook, receiver):
-    one_failure(office)
+    a_failure(office)
     creation.create_from_events(office.pk)
     (batch,) = delivery.claim(10, [], None)
     batch.send()
@@ -290,7 +283,7 @@ def test_a_crash_after_the_claim_only_delays_a_delivery(office, webhook, receive
 
 
 def test_a_late_report_of_an_old_attempt_changes_nothing(office, webhook, receiver):
-    one_failure(office)
+    a_failure(office)
     creation.create_from_events(office.pk)
     (batch,) = delivery.claim(10, [], None)
     receiver.answers += [answer("500 Late")] * 2
@@ -317,14 +310,14 @@ def test_concurrent_senders_send_each_notification_once(office, receiver):
 def test_a_rotated_secret_signs_at_once_and_the_old_one_for_a_day_more(office, webhook, receiver):
     old, now = webhook.secret, timezone.now()
     new = webhooks.rotate(webhook, now)
-    one_failure(office)
+    a_failure(office)
     create_and_send(office)
     assert receiver.verified(new) == receiver.verified(old)
     assert webhooks.valid_secrets(webhook, now + timedelta(hours=25)) == [new]
 
 
 def test_a_delivery_that_is_sent_again_has_the_same_id(office, webhook, receiver):
-    one_failure(office)
+    a_failure(office)
     create_and_send(office)
     notification = Notification.objects.earliest("id")
     webhooks.send_again(notification)
@@ -352,7 +345,7 @@ def test_a_notification_is_sent_without_a_sweep(office, webhook, receiver, monke
         return True
 
     monkeypatch.setattr(publish, "send_control", send_control)
-    one_failure(office)
+    a_failure(office)
     eventually(lambda: len(receiver.messages) == 2)
     assert (requests.SEND_NOTIFICATIONS, "notices") in messages
     assert (requests.CREATE_NOTIFICATIONS, "") in messages

@@ -6,7 +6,7 @@ from django.db import IntegrityError
 from jobs.models import Activity, Notification, Office, Webhook
 from jobs.notifications import creation, delivery
 from tests.factories import a_user, an_office
-from tests.integration.manual_engine import fail, submit
+from tests.integration.manual_engine import a_failure
 from tests.integration.rest_support import client_of, forget_counts
 from tests.integration.webhook_receiver import answer, receiving
 
@@ -86,8 +86,7 @@ def test_deliveries_are_listed_and_sent_again(office, owner):
     with receiving() as receiver:
         made = create(owner, office, url=receiver.url, event_types=["job_failed"]).json()
         receiver.answers.append(answer("500 Oops"))
-        (job,) = submit(office, "build")
-        fail(job)
+        job = a_failure(office)
         creation.create_from_events(office.pk)
         delivery.send_due()
         path = webhooks_of(office, f"/{made['id']}/deliveries")
@@ -136,16 +135,14 @@ def test_an_office_has_at_most_twenty_webhooks(office, owner):
 
 def test_an_office_is_deleted_with_its_webhooks_and_notifications(office, owner):
     create(owner, office)
-    (job,) = submit(office, "build")
-    fail(job)
+    a_failure(office)
     creation.create_from_events(office.pk)
     assert owner.delete(f"/api/offices/{office.pk}").status_code == 204
     assert not (Webhook.objects.exists() or Notification.objects.exists())
 
 
 def test_an_address_that_is_added_later_does_not_receive_past_events(office, owner):
-    (job,) = submit(office, "build")
-    fail(job)
+    a_failure(office)
     body = {"notify_emails": ["minji@example.org"]}
     assert owner.patch(f"/api/offices/{office.pk}", body, content_type="application/json").status_code == 200
     assert creation.create_from_events(office.pk) == 0

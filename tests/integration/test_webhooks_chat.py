@@ -8,7 +8,7 @@ import pytest
 from jobs.models import Notification, Webhook
 from jobs.notifications import creation, delivery, webhooks
 from tests.factories import an_office
-from tests.integration.manual_engine import fail, submit
+from tests.integration.manual_engine import a_failure
 from tests.integration.webhook_receiver import receiving
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,8 +40,7 @@ def chat_webhook(office, receiver, chat: str = "slack") -> Webhook:
 @pytest.mark.parametrize("chat", CHATS)
 def test_a_failure_arrives_as_a_message_without_a_signature(office, receiver, chat):
     chat_webhook(office, receiver, chat)
-    (job,) = submit(office, "build")
-    fail(job, "No space left.")
+    job = a_failure(office, error="No space left.")
     creation.create_from_events(office.pk)
     assert delivery.send_due() == 1
     ((headers, body),) = receiver.messages

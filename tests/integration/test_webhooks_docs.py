@@ -16,7 +16,7 @@ from jobs.notifications import batches, creation, delivery, signing, webhooks
 from jobs.sockets.base import Close
 from jobs.states import MemberRole
 from tests.factories import an_office
-from tests.integration.manual_engine import fail, submit
+from tests.integration.manual_engine import a_failure, submit
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.web_process import running
 from tests.workers import ROOT, database_url, eventually
@@ -27,6 +27,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def office():
     return an_office(name="Ours")
+
+
+@pytest.fixture
+def token(office):
+    """That of a viewer."""
+    forget_counts()
+    user = make_user()
+    Membership.objects.create(office=office, user=user, role=MemberRole.VIEWER)
+    return ApiToken.issue(user, "test", timezone.now())[1]
 
 
 def example(name: str) -> str:
@@ -62,8 +71,7 @@ def test_the_receiver_accepts_signed_messages_only(office, started, settings):
     webhook = webhooks.add(office, f"http://127.0.0.1:{port}/", ["job_failed"])
     output = started("receiver.py", DURE_WEBHOOK_SECRET=webhook.secret, PORT=str(port))
     eventually(lambda: _listens(port))
-    (job,) = submit(office, "build")
-    fail(job)
+    a_failure(office)
     creation.create_from_events(office.pk)
     assert delivery.send_due() == 1
     eventually(lambda: "job_failed build\n" in output.read_text())
@@ -83,11 +91,7 @@ def test_the_check_without_a_library_accepts_our_signatures():
     assert not verify(secret, signing.headers([secret], "msg_1", now - 400, b"body"), b"body")
 
 
-def test_a_ticket_opens_a_socket_with_earlier_events(office, started, tmp_path):
-    forget_counts()
-    user = make_user()
-    Membership.objects.create(office=office, user=user, role=MemberRole.VIEWER)
-    token = ApiToken.issue(user, "test", timezone.now())[1]
+def test_a_ticket_opens_a_socket_with_earlier_events(office, token, started, tmp_path):
     submit(office, "before")
     with running(tmp_path, module="config.web", DATABASE_URL=database_url()) as web:
         url = f"http://127.0.0.1:{web.port}"
@@ -107,11 +111,7 @@ def test_every_close_code_is_documented():
     assert codes == {int(code) for code in Close if code != Close.FINISHED} | {restart}
 
 
-def test_the_follower_misses_no_event_while_the_server_is_away(office, started, tmp_path):
-    forget_counts()
-    user = make_user()
-    Membership.objects.create(office=office, user=user, role=MemberRole.VIEWER)
-    token = ApiToken.issue(user, "test", timezone.now())[1]
+def test_the_follower_misses_no_event_while_the_server_is_away(office, token, started, tmp_path):
     with running(tmp_path, module="config.web", DATABASE_URL=database_url()) as web:
         port = web.port
         url = f"ws://127.0.0.1:{port}/ws/offices/{office.pk}/events"

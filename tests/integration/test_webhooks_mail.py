@@ -12,7 +12,7 @@ from jobs import retention, sweeps
 from jobs.models import Notification, Office
 from jobs.notifications import creation, delivery, mail
 from tests.factories import an_office
-from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
+from tests.integration.manual_engine import a_failure, fail, fail_and_retry, submit, succeed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,8 +48,7 @@ def later(**more: float):
 
 
 def test_a_permanent_failure_is_mailed_to_each_address(office):
-    (job,) = submit(office, "build")
-    fail(job, "No space left.\nAsk the operator.")
+    job = a_failure(office, error="No space left.\nAsk the operator.")
     creation.create_from_events(office.pk)
     assert delivery.send_due() == 2
     assert sorted(message.to[0] for message in outgoing.outbox) == ["jun@example.org", "minji@example.org"]
@@ -61,8 +60,7 @@ def test_a_permanent_failure_is_mailed_to_each_address(office):
 
 
 def test_the_mail_says_what_to_do(office):
-    (job,) = submit(office, "build")
-    fail(job, failure_type="git_conflict")
+    a_failure(office, failure_type="git_conflict")
     creation.create_from_events(office.pk)
     delivery.send_due()
     assert "Your intervention is needed: resolve the conflict" in outgoing.outbox[0].body
@@ -77,13 +75,11 @@ def test_successes_and_retries_are_not_mailed(office):
 
 def test_an_address_that_is_added_later_gets_no_mail_about_the_past(office):
     Office.objects.update(notify_emails=[])
-    (job,) = submit(office, "before")
-    fail(job)
+    a_failure(office, "before")
     assert creation.create_from_events(office.pk) == 0
     Office.objects.update(notify_emails=["minji@example.org"])
     assert creation.create_from_events(office.pk) == 0
-    (job,) = submit(office, "after")
-    fail(job)
+    a_failure(office, "after")
     assert creation.create_from_events(office.pk) == 1
 
 
@@ -131,8 +127,7 @@ def test_a_failure_during_a_mail_waits_for_the_next_one(office):
 
 def test_a_mail_that_cannot_be_sent_is_retried(office):
     RefusingBackend.refuses = 2
-    (job,) = submit(office, "build")
-    fail(job)
+    a_failure(office)
     creation.create_from_events(office.pk)
     assert delivery.send_due() == 0
     assert "Connection unexpectedly closed" in Notification.objects.earliest("id").answer
@@ -142,8 +137,7 @@ def test_a_mail_that_cannot_be_sent_is_retried(office):
 
 def test_a_mail_is_given_up_after_the_last_attempt(office):
     Office.objects.update(notify_emails=["minji@example.org"])
-    (job,) = submit(office, "build")
-    fail(job)
+    a_failure(office)
     creation.create_from_events(office.pk)
     RefusingBackend.refuses = 7
     now = timezone.now()
@@ -158,8 +152,7 @@ def test_a_mail_is_given_up_after_the_last_attempt(office):
 
 def test_a_name_with_a_line_break_adds_no_header(office):
     Office.objects.update(name="Ours\nBcc: all@example.org")
-    (job,) = submit(office, "build\r\nBcc: everyone@example.org")
-    fail(job)
+    a_failure(office, "build\r\nBcc: everyone@example.org")
     creation.create_from_events(office.pk)
     assert delivery.send_due() == 2
     assert outgoing.outbox[0].message()["Bcc"] is None
@@ -168,16 +161,14 @@ def test_a_name_with_a_line_break_adds_no_header(office):
 
 def test_an_invalid_address_does_not_affect_the_others(office):
     Office.objects.update(notify_emails=["minji@example.org", "x\nBcc: all@example.org"])
-    (job,) = submit(office, "build")
-    fail(job)
+    a_failure(office)
     creation.create_from_events(office.pk)
     assert delivery.send_due() == 1
     assert [message.to for message in outgoing.outbox] == [["minji@example.org"]]
 
 
 def test_the_sweep_creates_mail_whose_message_was_lost(office):
-    (job,) = submit(office, "build")
-    fail(job)
+    a_failure(office)
     assert sweeps.sweep_once()["notifications"] == 2
 
 

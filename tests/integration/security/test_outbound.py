@@ -16,7 +16,7 @@ from jobs import registry
 from jobs.models import Notification, Webhook
 from jobs.notifications import creation, delivery
 from tests.factories import an_office
-from tests.integration.manual_engine import fail, submit
+from tests.integration.manual_engine import a_failure
 from tests.integration.rest_support import client_of, make_user
 from tests.integration.security.operations import operations, property_names
 from tests.unit.stub_server import Stub, stub
@@ -127,8 +127,7 @@ def test_a_webhook_does_not_reach_a_name_with_an_inner_address(server, resolve, 
     url = f"http://inner.example:{server.port}/"
     Webhook.objects.create(office=office, url=url, secret="whsec_c2VjcmV0", event_types=["job_failed"])
     type(office).objects.update(has_webhooks=True)
-    (job,) = submit(office, "build")
-    fail(job)
+    a_failure(office)
     creation.create_from_events(office.pk)
     resolve(addresses)
     assert delivery.send_due() == 0
