@@ -3,8 +3,8 @@
 import os
 import pty
 import subprocess
-import sys
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,8 +13,8 @@ from jobs import serialize
 from jobs.models import Event, Job
 from jobs.states import EventType, JobStatus
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
-from tests.integration.commands import run
-from tests.workers import environment
+from tests.integration.commands import run, run_process
+from tests.workers import database_url
 
 pytestmark = pytest.mark.django_db
 
@@ -285,15 +285,8 @@ def test_the_help_has_the_exit_codes(capsys, words):
 # --- as a process ------------------------------------------------------------------------------------
 
 
-def manage(*words: object, typing: int | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "manage.py", *map(str, words)],
-        env=environment(),
-        stdin=subprocess.DEVNULL if typing is None else typing,
-        text=True,
-        capture_output=True,
-        timeout=60,
-    )
+def manage(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    return run_process(*words, DATABASE_URL=database_url(), **options)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -309,13 +302,7 @@ def test_the_command_lists_by_default_and_sets_the_exit_code():
 
 
 def test_an_unreachable_database_is_reported_in_one_line():
-    output = subprocess.run(
-        [sys.executable, "manage.py", "jobs"],
-        env=environment({"DATABASE_URL": "postgresql://dure:geheim@127.0.0.1:1/dure"}),
-        text=True,
-        capture_output=True,
-        timeout=60,
-    )
+    output = run_process("jobs", DATABASE_URL="postgresql://dure:geheim@127.0.0.1:1/dure")
     assert output.returncode == 1
     assert output.stderr.startswith("The database does not answer")
     assert output.stderr.count("\n") == 1
@@ -329,7 +316,7 @@ def test_the_number_has_to_be_typed_on_a_terminal(typed, code, status):
     terminal, end = pty.openpty()
     os.write(terminal, typed.encode())
     try:
-        output = manage("jobs", "cancel", "--role", "FE", typing=end)
+        output = manage("jobs", "cancel", "--role", "FE", stdin=end)
     finally:
         os.close(end)
         os.close(terminal)

@@ -1,8 +1,6 @@
 """`wait_for_migrations` waits, reports the missing migrations, and then executes its command."""
 
-import os
 import subprocess
-import sys
 
 import pytest
 from django.core.management.base import CommandError
@@ -14,19 +12,12 @@ from jobs.management.commands.wait_for_migrations import (
     join_names,
     wait_messages,
 )
-from tests.workers import ROOT, database_url
+from tests.integration.commands import run_process
+from tests.workers import database_url
 
 
 def run_command(*arguments: str, url: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "manage.py", "wait_for_migrations", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": url},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return run_process("wait_for_migrations", *arguments, DATABASE_URL=url)
 
 
 @pytest.mark.django_db(transaction=True)

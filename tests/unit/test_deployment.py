@@ -26,12 +26,11 @@ def ours(compose) -> dict[str, Any]:
     return {name: service for name, service in compose["services"].items() if name not in SERVERS}
 
 
-def instructions() -> list[tuple[str, str]]:
-    text = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text())
+def instructions(path: Path = ROOT / "Dockerfile") -> list[tuple[str, str]]:
+    text = re.sub(r"\\\n\s*", "", path.read_text())
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    pairs = [line.split(maxsplit=1) for line in lines]
     # HEALTHCHECK's CMD stands on a line of its own only in the source.
-    return [(word, rest) for word, rest in pairs]
+    return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines)]
 
 
 def stages() -> list[list[tuple[str, str]]]:

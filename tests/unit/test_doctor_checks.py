@@ -1,14 +1,10 @@
 """`manage.py doctor` ends in a few seconds whatever hangs, prints no secret, and sets its exit code."""
 
 import json
-import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -17,20 +13,9 @@ from config.doctor import report
 from jobs import diagnostics
 from jobs.diagnostics import Subject, error, ok, warning
 from jobs.threads import call_within
+from tests.integration.commands import run_process
 
-ROOT = Path(__file__).resolve().parents[2]
 SECRET = "geheim-0123456789"
-
-
-def doctor(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "manage.py", "doctor", *words],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
 
 
 def servers_at(port: int) -> dict[str, str]:
@@ -51,7 +36,7 @@ def frozen() -> Iterator[int]:
 
 
 def test_servers_that_do_not_answer_are_reported_without_a_traceback_or_password():
-    done = doctor(**servers_at(free_port()))
+    done = run_process("doctor", **servers_at(free_port()))
     assert done.returncode == report.ERRORS
     assert done.stderr == ""
     assert "bad   postgresql" in done.stdout and "bad   redis" in done.stdout
@@ -61,14 +46,16 @@ def test_servers_that_do_not_answer_are_reported_without_a_traceback_or_password
 
 
 def test_servers_that_hang_do_not_hang_the_command(frozen):
-    done = doctor(**servers_at(frozen))
+    done = run_process("doctor", **servers_at(frozen))
     assert done.returncode == report.ERRORS
     assert done.stderr == ""
     assert SECRET not in done.stdout
 
 
 def test_every_problem_of_the_settings_is_reported():
-    done = doctor("--json", DURE_ENV="production", DURE_SECRET_KEY=SECRET, DURE_LEASE_SECOND="3")
+    done = run_process(
+        "doctor", "--json", DURE_ENV="production", DURE_SECRET_KEY=SECRET, DURE_LEASE_SECOND="3"
+    )
     assert done.returncode == report.ERRORS
     assert done.stderr == ""
     assert SECRET not in done.stdout
@@ -82,14 +69,7 @@ def test_every_problem_of_the_settings_is_reported():
 
 
 def test_a_malformed_value_is_reported_by_every_command_in_one_line():
-    done = subprocess.run(
-        [sys.executable, "manage.py", "jobs"],
-        cwd=ROOT,
-        env={**os.environ, "DURE_LEASE_SECONDS": "soon"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run_process("jobs", DURE_LEASE_SECONDS="soon")
     assert done.returncode == 1
     assert done.stderr == "Cannot start: DURE_LEASE_SECONDS must be a number of seconds; got 'soon'.\n"
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from config.dev import procfile
-from tests.unit.test_deployment import REFUSED_WHEN_MISSING, REQUIRED, ROOT
+from tests.unit.test_deployment import REFUSED_WHEN_MISSING, REQUIRED, ROOT, instructions
 
 EXAMPLE = ROOT / "examples" / "own-repository"
 
@@ -20,9 +20,7 @@ def compose() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def dockerfile() -> list[tuple[str, str]]:
-    text = re.sub(r"\\\n\s*", "", (EXAMPLE / "Dockerfile").read_text())
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines)]
+    return instructions(EXAMPLE / "Dockerfile")
 
 
 def test_the_worker_has_every_value_that_production_requires_and_no_secret_of_its_own(compose):
