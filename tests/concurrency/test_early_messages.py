@@ -208,11 +208,7 @@ def shadows():
 
 @pytest.mark.parametrize(
     ("flushed", "standby", "waits"),
-    [
-        ("FFFFFFFF/FFFFFFFF", "", "off"),
-        ("0/1", "", "on"),
-        ("FFFFFFFF/FFFFFFFF", "standby", "on"),
-    ],
+    [("FFFFFFFF/FFFFFFFF", "", "off"), ("0/1", "", "on"), ("FFFFFFFF/FFFFFFFF", "standby", "on")],
 )
 def test_an_early_claim_waits_for_the_disk_unless_its_submission_is_there(
     idle_office, sent, shadows, flushed, standby, waits

@@ -225,9 +225,5 @@ class Verbs(RuleBasedStateMachine):
 def test_random_operations_match_a_simple_model():
     run_state_machine_as_test(
         Verbs,
-        settings=settings(
-            max_examples=30,
-            stateful_step_count=25,
-            suppress_health_check=list(HealthCheck),
-        ),
+        settings=settings(max_examples=30, stateful_step_count=25, suppress_health_check=list(HealthCheck)),
     )

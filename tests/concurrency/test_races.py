@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,7 @@ from jobs.models import Attempt, Batch, Execution
 from jobs.publish import Send
 from jobs.sql import call, statements
 from jobs.states import ExecutionStatus, JobStatus
-from tests.concurrency.threads import PATIENCE, all_at_once, start_thread, wait_until_blocked
+from tests.concurrency.threads import PATIENCE, all_at_once, race, start_thread, wait_until_blocked
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, released, submitted
 from tests.workers import eventually
@@ -26,11 +25,6 @@ from tests.workers import eventually
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
 
 ROUNDS = 12
-
-
-def race(*functions: Callable[[], Any]) -> list[Any]:
-    """Runs each function in its own thread, all released together."""
-    return all_at_once(lambda number: functions[number](), len(functions))
 
 
 def cancel(job: Any) -> CancelResult:
@@ -247,10 +241,7 @@ def test_a_renewal_and_a_rescue_leave_a_run_with_its_owner_or_without_one():
             "UPDATE job_executions SET locked_until = clock_timestamp() + interval '3 ms' WHERE id = %s",
             [run.execution],
         )
-        rows, rescued = race(
-            partial(renew, run),
-            lifecycle.rescue,
-        )
+        rows, rescued = race(partial(renew, run), lifecycle.rescue)
         execution = fresh(job).execution
         kept = rows[0][2] == "kept"
         assert not (kept and rescued)
@@ -305,12 +296,7 @@ def test_concurrent_operations_do_not_deadlock():
             )
             if row is not None:
                 lifecycle.finish(
-                    str(execution.id),
-                    row.fence,
-                    "failure",
-                    trigger="JOB",
-                    failure_type="error",
-                    delay_ms=0,
+                    str(execution.id), row.fence, "failure", trigger="JOB", failure_type="error", delay_ms=0
                 )
 
     acts = (

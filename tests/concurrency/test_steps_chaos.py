@@ -79,13 +79,7 @@ class Workers:
         self.kills: Counter[str] = Counter()
 
     def start(self, number: int) -> Process:
-        return worker(
-            self.folder,
-            queues="default",
-            concurrency=2,
-            name=f"steps{number}",
-            env=self.env,
-        )
+        return worker(self.folder, queues="default", concurrency=2, name=f"steps{number}", env=self.env)
 
     def kill_one(self) -> bool:
         """Kills a started process: a worker whose processes are killed earlier gives up."""

@@ -82,8 +82,7 @@ def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeyp
 
 
 @pytest.mark.parametrize(
-    ("bytes_of_the_commit", "in_a_batch"),
-    [(b"dure_submit_one", False), (b"COMMIT", True)],
+    ("bytes_of_the_commit", "in_a_batch"), [(b"dure_submit_one", False), (b"COMMIT", True)]
 )
 def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch, bytes_of_the_commit, in_a_batch):
     sent = []

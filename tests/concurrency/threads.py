@@ -52,6 +52,11 @@ def all_at_once(work: Callable[[int], T], count: int) -> list[T]:
         return [future.result(PATIENCE) for future in futures]
 
 
+def race(*functions: Callable[[], Any]) -> list[Any]:
+    """Runs each function in its own thread, all released together."""
+    return all_at_once(lambda number: functions[number](), len(functions))
+
+
 def _closing(work: Callable[..., Any]) -> Any:
     try:
         return work()

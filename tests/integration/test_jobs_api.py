@@ -218,9 +218,7 @@ def test_an_unknown_filter_or_value_is_rejected(client, office, query):
 
 def test_a_list_of_any_length_needs_the_same_number_of_queries(client, office):
     def statements():
-        with CaptureQueriesContext(
-            connection,
-        ) as requested:
+        with CaptureQueriesContext(connection) as requested:
             assert client.get(at(office)).status_code == 200
         return len(requested)
 

@@ -48,11 +48,7 @@ def test_a_success_ends_execution_and_job_together():
     assert (attempt.number, attempt.outcome, attempt.worker, attempt.token) == (1, "success", "w@here", "t1")
     assert attempt.started_at <= attempt.ended_at
     assert event_types(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_COMPLETED]
-    assert details(job, T.JOB_COMPLETED) == {
-        "execution_id": run.execution,
-        "attempt": 1,
-        "fence": run.fence,
-    }
+    assert details(job, T.JOB_COMPLETED) == {"execution_id": run.execution, "attempt": 1, "fence": run.fence}
 
 
 def test_each_attempt_keeps_its_session_and_its_time_limit():

@@ -57,12 +57,7 @@ def test_a_change_of_the_order_is_recorded_for_operators_only():
     job = a_job(office, priority=5)
     lifecycle.reprioritise(office.id, [job.id], delta=2, actor="alice", reason="the release waits")
     event = Event.objects.get(job_id=job.id, type=EventType.JOB_REPRIORITISED)
-    assert event.details == {
-        "actor": "alice",
-        "reason": "the release waits",
-        "priority": 7,
-        "urgent": False,
-    }
+    assert event.details == {"actor": "alice", "reason": "the release waits", "priority": 7, "urgent": False}
     assert event.id not in {sent["id"] for sent in events_after(office.id, 0, 1_000)}
 
 

@@ -244,11 +244,7 @@ def test_the_metrics_of_queues_and_workers_are_reported():
         values['dure_workers{role="QA"}'],
         values['dure_workers{role="FE"}'],
         values['dure_workers{role="BE"}'],
-    ) == (
-        1,
-        1,
-        0,
-    )
+    ) == (1, 1, 0)
     assert (values['dure_queue_ready{role="QA"}'], values['dure_queue_running{role="QA"}']) == (1, 1)
     assert values['dure_queue_canary_seconds{role="QA"}'] < 5
     assert 'dure_queue_canary_seconds{role="FE"}' not in values

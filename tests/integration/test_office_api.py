@@ -232,14 +232,7 @@ def test_stats_count_every_state_and_average_the_done(client, office):
     assert result["avg_completion_time"] == 2000
     assert {
         name: result[name] for name in ("done", "failed", "cancelled", "processing", "ready", "pending")
-    } == {
-        "done": 1,
-        "failed": 1,
-        "cancelled": 1,
-        "processing": 1,
-        "ready": 1,
-        "pending": 0,
-    }
+    } == {"done": 1, "failed": 1, "cancelled": 1, "processing": 1, "ready": 1, "pending": 0}
     running(three).finish("timeout", failure_type="timeout", delay_ms=60_000)
     assert client.get(at(office, "/scheduler/stats")).json()["timeout"] == 1
 

@@ -79,9 +79,7 @@ def test_a_page_that_is_not_a_number_is_rejected(alice, wrong):
 
 
 def test_pages_beyond_the_first_million_rows_are_rejected(alice, groups):
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         refused(alice.get("/api/groups?page=20001&page_size=50"), "page")
     assert not [query for query in queries if "auth_group" in query["sql"]]
     assert alice.get("/api/groups?page=20000&page_size=50").status_code == 404

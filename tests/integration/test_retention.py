@@ -55,10 +55,7 @@ def test_jobs_that_ended_within_the_period_stay():
 
 def test_an_old_job_that_another_job_waits_for_stays():
     first, _, third = submitted(
-        an_office(max_concurrent_jobs=5),
-        {"ref": "a"},
-        {"ref": "b"},
-        {"ref": "c", "depends_on": ["a", "b"]},
+        an_office(max_concurrent_jobs=5), {"ref": "a"}, {"ref": "b"}, {"ref": "c", "depends_on": ["a", "b"]}
     )
     done(first)
     age(31)

@@ -10,15 +10,7 @@ import pytest
 from jobs import lifecycle
 from jobs.models import Attempt, Execution, Job
 from jobs.states import ExecutionStatus, JobStatus
-from tests.engine_workers import (
-    LEASE,
-    ended,
-    ending_what_runs,
-    lines,
-    outcomes,
-    result,
-    started,
-)
+from tests.engine_workers import LEASE, ended, ending_what_runs, lines, outcomes, result, started
 from tests.events import T, event_types
 from tests.factories import an_office, fresh, submitted
 from tests.task_events import task_events

@@ -12,7 +12,7 @@ from jobs.errors import Conflict
 from jobs.models import Event, EventCursor, Notification, Office, Webhook
 from jobs.notifications import batches, creation, delivery, requests, webhooks
 from jobs.states import EventType
-from tests.concurrency.threads import all_at_once, in_thread
+from tests.concurrency.threads import all_at_once, in_thread, race
 from tests.factories import an_office
 from tests.integration.manual_engine import a_failure, fail, fail_and_retry, submit, succeed
 from tests.integration.webhook_receiver import answer, receiving
@@ -166,8 +166,7 @@ def test_an_office_has_webhooks_exactly_while_one_is_enabled(office, receiver):
 def test_an_office_has_webhooks_after_one_is_added_while_another_is_removed(office, receiver):
     for _ in range(10):
         old = webhooks.add(office, receiver.url)
-        acts = (partial(webhooks.remove, old), partial(webhooks.add, office, receiver.url))
-        all_at_once(lambda number, acts=acts: acts[number](), 2)
+        race(partial(webhooks.remove, old), partial(webhooks.add, office, receiver.url))
         assert Office.objects.get(pk=office.pk).has_webhooks
         webhooks.remove(Webhook.objects.get())
 

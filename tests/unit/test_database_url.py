@@ -29,10 +29,7 @@ def read(url: str, monkeypatch: pytest.MonkeyPatch) -> tuple[object, ...]:
             "postgresql://u:p@one:5432,two:5433/dure?target_session_attrs=read-write",
             ("u", "p", "one,two", "5432,5433", "dure", {"target_session_attrs": "read-write"}),
         ),
-        (
-            "postgresql://u@/dure?host=one%2Ctwo&port=1%2C2",
-            ("u", "", "one,two", "1,2", "dure", {}),
-        ),
+        ("postgresql://u@/dure?host=one%2Ctwo&port=1%2C2", ("u", "", "one,two", "1,2", "dure", {})),
         ("postgresql://u@one,two/dure", ("u", "", "one,two", "", "dure", {})),
         ("postgresql://u@one,two:5433/dure", ("u", "", "one,two", ",5433", "dure", {})),
         (

@@ -117,10 +117,7 @@ def test_a_subject_that_needs_a_failed_one_is_skipped_with_the_reason(run):
 
 def test_an_unhealthy_server_that_answers_does_not_block_other_subjects(run):
     checks = {
-        "server": [
-            lambda: [ok("connection", "answers")],
-            lambda: [error("durability", "off", "turn it on")],
-        ],
+        "server": [lambda: [ok("connection", "answers")], lambda: [error("durability", "off", "turn it on")]],
         "workers": [lambda: [warning("workers", "few", "start some")]],
     }
     results = run(checks, Subject("server", is_server=True), Subject("workers", needs=("server",)))

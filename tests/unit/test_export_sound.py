@@ -34,10 +34,7 @@ SOURCES = {
 }
 
 # Each source, and the second type with those whose sound differs most.
-EXPORTS = [
-    *((name, JobType.MP4) for name in SOURCES),
-    *((name, JobType.WEBM) for name in ("a.mkv", "a.avi")),
-]
+EXPORTS = [*((name, JobType.MP4) for name in SOURCES), *((name, JobType.WEBM) for name in ("a.mkv", "a.avi"))]
 
 
 def film(path: Path, codec: str, audio: str, rate: int = 48_000, layout: str = "stereo") -> Path:

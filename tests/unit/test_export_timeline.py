@@ -72,9 +72,7 @@ def test_the_highlight_frame_is_the_last_of_the_weightiest_events() -> None:
 
 
 @pytest.mark.parametrize("records", [[Record(0, {"a": (0, 0)})], [Record(100, {"a": (0, 0)})]])
-def test_the_highlight_frame_without_events_is_not_the_first(
-    records: list[Record],
-) -> None:
+def test_the_highlight_frame_without_events_is_not_the_first(records: list[Record]) -> None:
     plan = outline(HEADER, iter(records))
     assert plan.highlight_frame == (0 if plan.frames == 1 else plan.frames * 3 // 5)
 

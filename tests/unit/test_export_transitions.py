@@ -65,9 +65,7 @@ def test_a_failure_keeps_the_progress_that_was_reached() -> None:
 
 
 @given(st.lists(st.one_of(PROGRESS, RESULT), max_size=40))
-def test_progress_grows_and_one_end_is_reached_in_any_order(
-    messages: list[Progress | Result],
-) -> None:
+def test_progress_grows_and_one_end_is_reached_in_any_order(messages: list[Progress | Result]) -> None:
     states = follow(messages)
     assert [s.progress for s in states] == sorted(s.progress for s in states)
     assert sum(state.status in TERMINAL for state in states) <= 1

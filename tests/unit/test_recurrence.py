@@ -212,11 +212,7 @@ def test_a_recurring_rule_fires_on_every_matching_day_of_a_year_only(pattern, zo
         ),
         ({"mode": "recurring", "pattern": "daily", "time": "9:00"}, "time", "'9:00' is not a time"),
         ({"mode": "recurring", "pattern": "daily", "time": "24:00"}, "time", "'24:00' is not a time"),
-        (
-            {"mode": "recurring", "pattern": "weekly", "time": "09:00"},
-            "days_of_week",
-            "at least one day",
-        ),
+        ({"mode": "recurring", "pattern": "weekly", "time": "09:00"}, "days_of_week", "at least one day"),
         (
             {"mode": "recurring", "pattern": "weekly", "time": "09:00", "days_of_week": [7]},
             "days_of_week",

@@ -6,12 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.steps.states import HEAD, NO_OPERATION, TAIL
-from scheduler.steps.transitions import (
-    OperationOutcome,
-    StepNode,
-    after_missing_library,
-    after_operation,
-)
+from scheduler.steps.transitions import OperationOutcome, StepNode, after_missing_library, after_operation
 from tests.step_model import FAIL, NOTHING, SUCCEED, TIME_OUT, ModelJob, ModelRun, expected_run
 
 OUTCOMES = {

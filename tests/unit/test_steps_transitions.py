@@ -3,12 +3,7 @@
 import pytest
 
 from scheduler.steps.states import rollback_failed
-from scheduler.steps.transitions import (
-    OperationOutcome,
-    StepNode,
-    after_missing_library,
-    after_operation,
-)
+from scheduler.steps.transitions import OperationOutcome, StepNode, after_missing_library, after_operation
 
 
 def node(state: str = "NOTYET", prev: str = "before", after: str = "after", **operations: str) -> StepNode:
