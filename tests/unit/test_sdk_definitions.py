@@ -45,18 +45,8 @@ def test_the_same_function_may_be_loaded_again():
         *(
             ({"rate_limit": text}, "rate_limit is a number of starts")
             for text in (
-                "",
-                "10",
-                "10/",
-                "/m",
-                "0/m",
-                "-1/m",
-                "1.5/m",
-                "100001/d",
-                "10/w",
-                "10 /m",
-                "10/m\n",
-                10,
+                *("", "10", "10/", "/m", "10/w", "10 /m", "10/m\n"),
+                *("0/m", "-1/m", "1.5/m", "100001/d", 10),
             )
         ),
     ],
