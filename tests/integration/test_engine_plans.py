@@ -177,16 +177,6 @@ def test_the_operations_on_a_job_read_few_rows(office):
     read_few(run.finish)
 
 
-def test_the_finish_of_a_job_with_children_reads_its_edges_only(office):
-    first, second, third = submitted(
-        office, {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"depends_on": ["a", "b"]}
-    )
-    run = claimed(first)
-    read_few(run.finish)
-    lifecycle.cancel(office.id, [second.id], actor="me")
-    read_few(lambda: released(third))
-
-
 def test_a_queue_of_waiting_jobs_is_not_read_to_start_the_next(office):
     def cost_with(waiting):
         submitted(office, *[{"role": ("FE", "BE", "QA")[n % 3]} for n in range(waiting)])
@@ -199,7 +189,7 @@ def test_a_queue_of_waiting_jobs_is_not_read_to_start_the_next(office):
     assert cost_with(2_700)[0] - cost[0] < 10
 
 
-def test_waiting_jobs_of_other_offices_are_not_read(office):
+def test_ended_jobs_and_waiting_ones_of_other_offices_are_not_read(office):
     """The statistics are older than the waiting jobs: a plan must not assume that few jobs wait."""
     other = an_office()
     submitted(other, {"ref": "root"}, *[{"depends_on": ["root"]} for _ in range(3_000)])
@@ -209,16 +199,10 @@ def test_waiting_jobs_of_other_offices_are_not_read(office):
     run = claimed(first)
     read_few(run.finish)
     read_few(lambda: released(third))
+    read_few(lambda: lifecycle.reprioritise(office.id, [second.id], priority=1))
     read_few(lambda: lifecycle.cancel(office.id, [second.id], actor="me"))
     read_few(lambda: lifecycle.retry(office.id, [second.id], actor="me"))
     read_few(lambda: a_job(office, depends_on=[str(third.id)]), PLANNED_ANEW)
-
-
-def test_cancel_and_retry_read_only_the_named_jobs(office):
-    job = a_job(office)
-    read_few(lambda: lifecycle.reprioritise(office.id, [job.id], priority=1))
-    read_few(lambda: lifecycle.cancel(office.id, [job.id], actor="me"))
-    read_few(lambda: lifecycle.retry(office.id, [job.id], actor="me"))
 
 
 def test_an_execution_that_no_job_owns_reads_its_own_row(office):
