@@ -2,11 +2,9 @@
 
 import json
 import os
-import pty
 import re
 import signal
 import stat
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -256,37 +254,20 @@ def test_a_program_that_is_not_ready_in_time_is_reported(checkout):
     assert "Cannot start: Not ready after 1 s. web: /readyz answers 503" in done.stderr
 
 
-@pytest.mark.parametrize(("no_color", "is_coloured"), [("", True), ("1", False)])
-def test_each_program_has_a_colour_in_a_terminal_unless_no_color_is_set(checkout, no_color, is_coloured):
-    checkout.programs(failing=checkout.script("failing", FAILING))
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "config.dev.up"],
-        cwd=checkout.path,
-        env=checkout.environment(NO_COLOR=no_color),
-        stdout=theirs,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-    )
-    os.close(theirs)
-    output = read_all(ours)
-    process.wait(60)
-    assert ("\033[36mfailing | \033[0mone last line" in output) is is_coloured
-    assert ("failing | one last line" in output) is not is_coloured
-
-
-def read_all(terminal: int) -> str:
-    data = b""
-    while True:
-        try:
-            chunk = os.read(terminal, 65_536)
-        except OSError:  # how a terminal reports that its other end is closed
-            break
-        if not chunk:
-            break
-        data += chunk
-    os.close(terminal)
-    return data.decode()
+@pytest.mark.parametrize(("no_color", "label"), [("", "\033[36mweb    | \033[0m"), ("1", "web    | ")])
+def test_each_program_has_a_colour_in_a_terminal_unless_no_color_is_set(
+    tmp_path, capsys, monkeypatch, no_color, label
+):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", no_color)
+    home = open_home(tmp_path)
+    process = Process(home, "web", Command(arguments=["echo", "one"]))
+    screen = Screen(["web", "worker"])
+    screen.follow(process)
+    assert eventually(process.has_ended)
+    screen.show()
+    home.close()
+    assert capsys.readouterr().out == f"{label}one\n"
 
 
 def test_the_screen_prints_whole_lines_of_this_run_only(tmp_path, capsys):
