@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from jobs import catalogue, lifecycle, submission
-from jobs.models import CatalogueOffer, Job, Membership
-from jobs.states import JobStatus, MemberRole
+from jobs.models import CatalogueOffer, Job
+from jobs.states import JobStatus
 from scheduler.steps import lifecycle as steps
 from tests import engine_workers, workers
 from tests.factories import an_office
@@ -21,9 +21,8 @@ ENVIRONMENT = {"DURE_WORKER_MODULES": "tests.shop_tasks"}
 
 
 def test_a_worker_brings_a_task_that_no_other_process_imports(tmp_path):
-    office, user = an_office(), make_user()
-    Membership.objects.create(office=office, user=user, role=MemberRole.OWNER)
-    api = client_of(user)
+    user = make_user()
+    office, api = an_office(user), client_of(user)
 
     def post(path, body):
         return api.post(path, body, content_type="application/json")
