@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from config.dev import procfile
+from tests.workers import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SERVERS = {"postgres", "redis"}
 REQUIRED = re.compile(r"\$\{(\w+):\?[^}]+\}")
 REFUSED_WHEN_MISSING = ("DURE_SECRET_KEY", "DURE_ALLOWED_HOSTS", "FLOWER_BASIC_AUTH")

@@ -19,9 +19,8 @@ from config.dev.home import (
     read_json,
     write_private_json,
 )
+from tests.unit.dev_checkout import CHECKOUT
 from tests.unit.process_tools import eventually, is_alive
-
-CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def test_a_folder_that_cannot_be_created_is_named_in_one_line(tmp_path):

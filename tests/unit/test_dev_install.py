@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from tests.unit.dev_checkout import CHECKOUT
 
 
 def make_wheel(folder: Path, version: str) -> str:

@@ -88,6 +88,8 @@ def test_the_output_of_the_programs_is_in_the_logs_alone_unless_asked_for(checko
     assert eventually(lambda: "line 30" in log.read_text())
     assert up.stop() == 0
     assert "line" not in up.output
+    assert log.read_text().startswith("line 0\nline 1\n")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (log, log.parent)] == [0o600, 0o700], "its owner's"
 
 
 def test_a_saved_source_file_starts_the_programs_again(checkout):
@@ -105,32 +107,19 @@ def test_a_saved_source_file_starts_the_programs_again(checkout):
     assert up.stop() == 0
 
 
-def test_a_start_without_the_demo_creates_the_administrator_alone(checkout):
-    up = started(checkout, {"DEMO": "0"}).wait_until_up()
-    up.stop()
-    credentials = up.credentials()
-    assert [user["username"] for user in credentials["users"]] == ["admin"]
-    assert credentials["office_id"] is None
-    assert "The user admin" in up.output and "Demo data" not in up.output
-
-
-def test_variables_are_read_from_the_file_env(checkout):
+def test_variables_are_read_from_the_file_env_and_the_demo_may_be_left_out(checkout):
     text = "# a comment\nGREETING='from the file'\nDEMO=0\nexport FLOWER_PORT=1\n"
     (checkout.path / ".env").write_text(text)
     writer = 'import os, time; print(os.environ["GREETING"], flush=True); time.sleep(600)'
     up = started(checkout, writer=writer).wait_until_up().wait_for("writer | from the file")
     up.stop()
-    assert "The user admin" in up.output
-    assert not up.credentials()["flower"]["url"].endswith(":1"), "the environment takes precedence"
-
-
-def test_each_program_has_a_log_that_only_its_owner_reads(checkout):
-    up = started(checkout, talker=TALKER).wait_until_up().wait_for("line 5")
-    up.stop()
-    log = checkout.home / "logs" / "talker.log"
-    assert log.read_text().startswith("line 0\nline 1\n")
-    assert stat.S_IMODE(log.stat().st_mode) == 0o600
-    assert stat.S_IMODE(log.parent.stat().st_mode) == 0o700
+    credentials = up.credentials()
+    assert not credentials["flower"]["url"].endswith(":1"), "the environment takes precedence"
+    assert ([user["username"] for user in credentials["users"]], credentials["office_id"]) == (
+        ["admin"],
+        None,
+    )
+    assert "The user admin" in up.output and "Demo data" not in up.output
 
 
 def test_credentials_are_private_and_survive_a_restart(checkout):

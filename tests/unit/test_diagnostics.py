@@ -13,8 +13,8 @@ from jobs.diagnostics import postgresql, redis
 from scheduler.diagnostics import maintenance, workers, zones
 from scheduler.diagnostics.maintenance import MAINTENANCE, SWEEP, Maintenance
 from scheduler.diagnostics.workers import Queue
+from tests.workers import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 OK, WARN, BAD = INFO, WARNING, ERROR
 DAY = 86_400
 

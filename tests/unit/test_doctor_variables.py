@@ -1,13 +1,12 @@
 """The doctor reports unknown variables with the probable name."""
 
 import re
-from pathlib import Path
 
 from django.core.checks import INFO, WARNING
 
 from config.diagnostics.environment import check_variables, known_variables
+from tests.workers import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTED = re.compile(r"^\| `(DURE_[A-Z0-9_]+)` \|", re.MULTILINE)
 
 

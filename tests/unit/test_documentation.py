@@ -12,8 +12,8 @@ import pytest
 from config.health import CHECKS, OTHER_PROCESSES
 from dure.failures import FailureType
 from jobs.insight.reasons import Code
+from tests.workers import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("config", "jobs", "scheduler", "exports", "workers")
 READERS = ("text", "flag", "integer", "seconds", "words", "choice", "folder", "postgres", "redis", "issuer")
 # Set by one of our processes for another.

@@ -3,15 +3,14 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from django.utils import translation
 
 from jobs import errors
 from jobs.errors import Conflict, ErrorText, Invalid
+from tests.workers import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 APPS = ("jobs", "scheduler", "exports", "workers")
 RAISED = {"ErrorText", "Conflict", "Invalid", "TooLarge"}
 NOT_PARAMETERS = {"code", "errors", "extra"}

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from config.dev import procfile
-from tests.unit.test_deployment import REFUSED_WHEN_MISSING, REQUIRED, ROOT, instructions
+from tests.unit.test_deployment import REFUSED_WHEN_MISSING, REQUIRED, instructions
+from tests.workers import ROOT
 
 EXAMPLE = ROOT / "examples" / "own-repository"
 
