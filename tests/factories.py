@@ -53,6 +53,11 @@ def an_office(owner: User | None = None, **config: Any) -> Office:
     return office
 
 
+def resume_office(office: Office) -> None:
+    Office.objects.filter(id=office.id).update(paused=False)
+    lifecycle.advance_office(office.id)
+
+
 def submitted(office: Office, *jobs: dict[str, Any], **batch: Any) -> list[Job]:
     """Submits jobs and returns their rows, in the same order."""
     body: dict[str, Any] = {

@@ -39,6 +39,13 @@ def workers_with_long_bursts(
 
 
 @pytest.fixture
+def bursting_worker(workers_with_long_bursts: Workers, transactional_db: None) -> Iterator[Workers]:
+    """The same, idle at the start and at the end of each test."""
+    with ending_what_runs():
+        yield workers_with_long_bursts
+
+
+@pytest.fixture
 def fresh_counts() -> None:
     """Reset the counts of requests that throttles compare."""
     forget_counts()

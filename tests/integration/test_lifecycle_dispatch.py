@@ -10,7 +10,7 @@ from jobs.answers import AdvanceResult
 from jobs.effects import Effects
 from jobs.models import Execution, Job, Office
 from jobs.states import JobStatus
-from tests.factories import a_job, an_office, done, fresh, submitted
+from tests.factories import a_job, an_office, done, fresh, resume_office, submitted
 
 pytestmark = pytest.mark.django_db
 
@@ -19,11 +19,6 @@ def paused_jobs(*jobs: dict[str, Any], **config: Any) -> tuple[Office, list[Job]
     """Ready jobs in a paused office."""
     office = an_office(paused=True, **config)
     return office, submitted(office, *jobs)
-
-
-def resume_office(office: Office) -> None:
-    Office.objects.filter(id=office.id).update(paused=False)
-    lifecycle.advance_office(office.id)
 
 
 def started(jobs: Sequence[Job]) -> list[str]:

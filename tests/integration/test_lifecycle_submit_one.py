@@ -9,7 +9,7 @@ from jobs import lifecycle, publish, submission
 from jobs.models import Execution, Job, Office, PausedRole
 from jobs.states import JobStatus
 from tests.events import T, event_types
-from tests.factories import an_office, done, fresh, serve_roles, unserve_roles
+from tests.factories import an_office, done, fresh, resume_office, serve_roles, unserve_roles
 from tests.limited_tasks import TASK, register
 
 pytestmark = pytest.mark.django_db
@@ -22,11 +22,6 @@ def submit_one(office, **fields):
     body = {"task_id": "demo.sum", "args": {"numbers": [1]}, "role": "FE", **fields}
     (job,) = lifecycle.submit(submission.read(office, body))
     return Job.objects.get(id=job)
-
-
-def resume_office(office):
-    Office.objects.filter(id=office.id).update(paused=False)
-    lifecycle.advance_office(office.id)
 
 
 def values(row, without):

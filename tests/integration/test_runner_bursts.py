@@ -10,19 +10,13 @@ import pytest
 from jobs import lifecycle
 from jobs.models import Attempt, Execution, Job
 from jobs.states import ExecutionStatus, JobStatus
-from tests.engine_workers import LEASE, ended, ending_what_runs, lines, outcomes, result, started
+from tests.engine_workers import LEASE, ended, lines, outcomes, result, started
 from tests.events import T, event_types
 from tests.factories import an_office, fresh, submitted
 from tests.task_events import task_events
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def worker(workers_with_long_bursts, transactional_db):
-    with ending_what_runs():
-        yield workers_with_long_bursts
 
 
 def a_chain(*jobs):
@@ -56,7 +50,7 @@ def echo(value):
     return {"task_id": "try.echo", "args": {"value": value}}
 
 
-def test_the_jobs_of_a_chain_run_in_one_burst_each_as_an_execution_of_its_own(worker):
+def test_the_jobs_of_a_chain_run_in_one_burst_each_as_an_execution_of_its_own(bursting_worker):
     jobs = a_chain(*[echo(number) for number in range(5)])
     assert [ended(job).status for job in jobs] == [JobStatus.DONE] * 5
     assert [result(job) for job in jobs] == list(range(5))
@@ -69,7 +63,7 @@ def test_the_jobs_of_a_chain_run_in_one_burst_each_as_an_execution_of_its_own(wo
     assert {run.attempt for run in runs} == {1}
 
 
-def test_a_run_that_takes_longer_than_a_burst_brings_nothing_along(worker, path):
+def test_a_run_that_takes_longer_than_a_burst_brings_nothing_along(bursting_worker, path):
     first, second, third = a_chain(
         {"task_id": "try.line", "args": {"path": path, "seconds": LONG_SECONDS}}, echo(2), echo(3)
     )
@@ -78,14 +72,14 @@ def test_a_run_that_takes_longer_than_a_burst_brings_nothing_along(worker, path)
     assert message_of(second).startswith(str(fresh(second).execution_id)), "it has a message of its own"
 
 
-def test_a_process_that_dies_in_a_burst_loses_the_run_that_it_has(worker, path):
+def test_a_process_that_dies_in_a_burst_loses_the_run_that_it_has(bursting_worker, path):
     first, second = a_chain(echo(1), {"task_id": "try.die", "args": {"path": path, "lives": 1}})
     assert ended(second).status == JobStatus.DONE
     assert outcomes(first) == [("success", "")]
     assert outcomes(second) == [("lost", "worker_lost"), ("success", "")]
 
 
-def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(worker, path):
+def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(bursting_worker, path):
     first, second = a_chain(echo(1), {"task_id": "try.cancellable", "args": {"path": path}})
     eventually(lambda: lines(path), what="the second job")
     assert rode_along(second)
@@ -100,7 +94,7 @@ def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(worker, p
     eventually(lambda: lines(path + ".cancelled") == [str(fresh(second).execution_id)], what="on_cancel")
 
 
-def test_a_run_that_was_brought_along_has_its_own_time_limit(worker, path):
+def test_a_run_that_was_brought_along_has_its_own_time_limit(bursting_worker, path):
     _, second = a_chain(
         echo(1), {"task_id": "try.until", "args": {"path": path}, "timeout_ms": 500, "max_retries": 0}
     )
@@ -108,7 +102,7 @@ def test_a_run_that_was_brought_along_has_its_own_time_limit(worker, path):
     assert outcomes(second) == [("timeout", "timeout")]
 
 
-def test_a_run_that_ignores_its_time_limit_is_killed_in_a_burst_too(worker, path):
+def test_a_run_that_ignores_its_time_limit_is_killed_in_a_burst_too(bursting_worker, path):
     _, second = a_chain(
         echo(1), {"task_id": "try.stubborn", "args": {"path": path}, "timeout_ms": 500, "max_retries": 0}
     )
@@ -116,7 +110,7 @@ def test_a_run_that_ignores_its_time_limit_is_killed_in_a_burst_too(worker, path
     assert outcomes(second) == [("timeout", "timeout")]
 
 
-def test_autoretry_decides_about_each_run_by_its_own_task(worker):
+def test_autoretry_decides_about_each_run_by_its_own_task(bursting_worker):
     _, failing = a_chain(echo(1), {"task_id": "try.picky", "args": {"kind": "ValueError"}})
     # It is also pending before it starts.
     eventually(lambda: fresh(failing).retry_count == 1, what="the first failure")
@@ -126,11 +120,11 @@ def test_autoretry_decides_about_each_run_by_its_own_task(worker):
     assert outcomes(failing) == [("failure", "error")]
 
 
-def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassigned(worker, path):
+def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassigned(bursting_worker, path):
     _, second = a_chain(echo(1), {"task_id": "try.until", "args": {"path": path}})
     run = started(second).execution
     assert rode_along(second)
-    pids = [worker.process.pid, *worker.pool()]
+    pids = [bursting_worker.process.pid, *bursting_worker.pool()]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -148,7 +142,7 @@ def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassign
     assert outcomes(second) == [("lost", "worker_lost"), ("success", "")]
 
 
-def test_inspect_names_the_run_that_a_burst_has_now(worker, path):
+def test_inspect_names_the_run_that_a_burst_has_now(bursting_worker, path):
     from celery import current_app
 
     _, second = a_chain(echo(1), {"task_id": "try.until", "args": {"path": path}})
@@ -170,7 +164,7 @@ def test_inspect_names_the_run_that_a_burst_has_now(worker, path):
     assert ended(second).status == JobStatus.DONE
 
 
-def test_a_drained_worker_brings_nothing_along(worker, path):
+def test_a_drained_worker_brings_nothing_along(bursting_worker, path):
     from celery import current_app
 
     first, second = a_chain({"task_id": "try.until", "args": {"path": path}}, echo(2))
@@ -188,7 +182,7 @@ def test_a_drained_worker_brings_nothing_along(worker, path):
     assert not Job.objects.filter(status=JobStatus.PROCESSING).exists()
 
 
-def test_flower_sees_each_run_of_a_burst(worker):
+def test_flower_sees_each_run_of_a_burst(bursting_worker):
     with task_events("bursting@test") as seen:
         jobs = a_chain(*[echo(number) for number in range(4)])
         assert [ended(job).status for job in jobs] == [JobStatus.DONE] * 4

@@ -23,12 +23,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ECHO: dict[str, Any] = {"task_id": "try.echo", "args": {"value": 1}}
 
 
-@pytest.fixture
-def worker(workers_with_long_bursts, transactional_db):
-    with ending_what_runs():
-        yield workers_with_long_bursts
-
-
 def run_after_another(task_id, **args):
     """A run without a message, and one whose end brings it along."""
     now = timezone.now()
@@ -68,7 +62,7 @@ def is_running(run):
     return status(run) == ExecutionStatus.RUNNING
 
 
-def test_many_runs_share_few_messages_and_each_runs_once(worker):
+def test_many_runs_share_few_messages_and_each_runs_once(bursting_worker):
     ids = starts(*[ECHO] * 40)
     runs = Execution.objects.filter(id__in=ids)
     eventually(lambda: not runs.exclude(status="SUCCESS").exists(), what="the end of all runs")
@@ -81,13 +75,13 @@ def test_many_runs_share_few_messages_and_each_runs_once(worker):
     assert len(set(attempts.values_list("token", flat=True))) == 40
 
 
-def test_a_process_that_dies_in_a_burst_loses_the_run_that_it_has(worker, path):
+def test_a_process_that_dies_in_a_burst_loses_the_run_that_it_has(bursting_worker, path):
     run = run_after_another("try.die", path=path, lives=1)
     assert ended(run) == "SUCCESS"
     assert outcomes(run) == ["lost", "success"]
 
 
-def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(worker, path):
+def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(bursting_worker, path):
     run, path = brought_along("try.cancellable", path)
     eventually(lambda: lines(path), what="the run")
     until = time.monotonic() + LEASE * 1.5
@@ -100,9 +94,9 @@ def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(worker, p
     eventually(lambda: lines(path + ".cancelled") == [str(run.id)], what="on_cancel")
 
 
-def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassigned(worker, path):
+def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassigned(bursting_worker, path):
     run, path = brought_along("try.until", path)
-    pids = [worker.process.pid, *worker.pool()]
+    pids = [bursting_worker.process.pid, *bursting_worker.pool()]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
