@@ -55,28 +55,28 @@ def jobs_by_name():
     }
 
 
-@pytest.mark.parametrize(
-    "words, names",
-    [
-        (["--status", "done"], {"done"}),
-        (["--status", "done,FAILED"], {"done", "failed"}),
-        (["--status", "done", "--status", "failed"], {"done", "failed"}),
-        (["--status", "pending"], {"waiting"}),
-        (["--role", "fe"], {"done", "elsewhere"}),
-        (["--task", "demo.fail"], {"failed"}),
-        (["--failure", "error"], {"failed"}),
-        (["--office", "there"], {"elsewhere"}),
-        (["--office", "here", "--role", "FE"], {"done"}),
-        (["--trigger", "WORKFLOW"], set()),
-        (["--since", "1h", "--status", "done"], {"done"}),
-        (["--since", "2030-01-01"], set()),
-    ],
-)
-def test_filters_narrow_the_list(jobs_by_name, words, names):
-    answer = run("jobs", "list", *words, "--json")
-    listed = {name for name, job in jobs_by_name.items() if str(job.id) in ids_of(answer)}
-    assert listed == names
-    assert answer.code == (0 if answer.json["results"] else 1)
+FILTERS: list[tuple[list[str], set[str]]] = [
+    (["--status", "done"], {"done"}),
+    (["--status", "done,FAILED"], {"done", "failed"}),
+    (["--status", "done", "--status", "failed"], {"done", "failed"}),
+    (["--status", "pending"], {"waiting"}),
+    (["--role", "fe"], {"done", "elsewhere"}),
+    (["--task", "demo.fail"], {"failed"}),
+    (["--failure", "error"], {"failed"}),
+    (["--office", "there"], {"elsewhere"}),
+    (["--office", "here", "--role", "FE"], {"done"}),
+    (["--trigger", "WORKFLOW"], set()),
+    (["--since", "1h", "--status", "done"], {"done"}),
+    (["--since", "2030-01-01"], set()),
+]
+
+
+def test_filters_narrow_the_list(jobs_by_name):
+    for words, names in FILTERS:
+        answer = run("jobs", "list", *words, "--json")
+        listed = {name for name, job in jobs_by_name.items() if str(job.id) in ids_of(answer)}
+        assert listed == names, words
+        assert answer.code == (0 if answer.json["results"] else 1), words
 
 
 def test_an_office_is_found_by_its_id_or_a_unique_name():
@@ -295,7 +295,6 @@ def test_the_command_lists_by_default_and_sets_the_exit_code():
     output = manage("jobs", "--status", "ready,processing")
     assert (output.returncode, output.stderr) == (0, "")
     assert "alone" in output.stdout
-    assert manage("jobs", "--status", "failed").returncode == 1
     wrong = manage("jobs", "cancel", "--status", "nonsense")
     assert wrong.returncode == 2
     assert "is none of pending" in wrong.stderr and "Traceback" not in wrong.stderr
