@@ -107,16 +107,6 @@ def test_the_socket_sends_the_progress(stack):
     assert [event["id"] for event in seen] == sorted({event["id"] for event in seen})
 
 
-def test_an_export_belongs_to_its_owner(stack):
-    job = exported(stack, uploaded(stack, log(1)), "thumbnail")
-    ended(stack, job)
-    for path in (f"/api/jobs/{job}", f"/api/jobs/{job}/result"):
-        assert stack.client("bob").get(path).status == 404
-        assert stack.client().get(path).status == 401
-    assert stack.client("bob").post(f"/api/jobs/{job}/cancel").status == 404
-    assert stack.client("bob").get("/api/deadletters").status == 403
-
-
 def test_a_cancelled_export_leaves_no_file(stack):
     job = exported(stack, uploaded(stack, log(600)), "mp4")
     alice = stack.client("alice")

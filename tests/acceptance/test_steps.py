@@ -72,10 +72,3 @@ def test_a_run_cancelled_in_the_middle_rolls_back(stack: System) -> None:
     assert alice.post(f"{path}/cancel").status == 202
     assert eventually(lambda: alice.get(path).json["state"] == "READY")
     assert states(alice, path) == ["SUCCESS, CANCELED", "SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
-
-
-def test_a_queue_of_another_user_is_not_found(stack: System) -> None:
-    path = provisioning(stack.client("alice"), "web-4")
-    assert stack.client().get(path).status == 401
-    assert stack.client("bob").get(path).status == 404
-    assert stack.client("bob").post(f"{path}/run").status == 404

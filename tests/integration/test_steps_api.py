@@ -390,21 +390,6 @@ def statuses(client: Client, queue: StepQueue) -> list[tuple[str, int]]:
     ]
 
 
-def test_the_owner_may_do_everything(client, alice):
-    queue = a_queue(a_job(), owner=alice)
-    assert [status for _, status in statuses(client, queue)] == [status for *_, status in routes(queue)]
-
-
-def test_a_queue_does_not_exist_for_other_users(alice):
-    queue = a_queue(a_job(), owner=alice)
-    outsider = client_of(make_user("mallory"))
-    assert {status for _, status in statuses(outsider, queue)} == {404}
-    assert {status for _, status in statuses(Client(), queue)} == {401}
-    assert outsider.get("/api/queues").json()["count"] == 0
-    assert fresh(queue).state == "READY"
-    assert code(outsider.get("/api/queues/999999999")) == code(outsider.get(f"/api/queues/{queue.queue_id}"))
-
-
 def test_staff_have_read_only_access(alice):
     queue = a_queue(a_job(), owner=alice)
     looked = [status for _, status in statuses(client_of(make_user("staff", is_staff=True)), queue)]

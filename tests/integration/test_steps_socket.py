@@ -77,15 +77,9 @@ def test_the_socket_resumes_after_the_clients_last_event(address, alice, token):
 def test_the_socket_is_open_to_members_of_the_office_only(address, alice, token):
     office = an_office()
     queue = a_queue(a_job("a"), owner=make_user("bob"), office=office)
-    with opened(address, path(queue), token) as ws:
-        assert code_of(ws) == 4404
-    with opened(address, path(queue)) as ws:
-        assert code_of(ws) == 4401
+    for there_is_none in (path(queue), "/ws/queues/999999999"):
+        with opened(address, there_is_none, token) as ws:
+            assert code_of(ws) == 4404
     Membership.objects.create(office=office, user=alice, role=MemberRole.VIEWER)
     with opened(address, path(queue), token) as ws:
         assert receive(ws)["data"]["queue_id"] == queue.queue_id
-
-
-def test_the_socket_of_a_queue_that_does_not_exist_is_refused(address, token):
-    with opened(address, "/ws/queues/999999999", token) as ws:
-        assert code_of(ws) == 4404

@@ -144,7 +144,6 @@ def test_the_live_parts_are_table_rows_or_a_full_section(page, minji):
 
 def test_the_menu_links_to_exports(page):
     assert '<a href="/exports">Exports</a>' in page_text(page, "/")
-    assert "/deadletters" not in page_text(page, "/")
 
 
 def test_the_pages_are_translated(minji):

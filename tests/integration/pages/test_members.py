@@ -1,7 +1,6 @@
 """The page of an office's members: adding, changing and removing them, and what is refused."""
 
 import pytest
-from django.test import Client
 
 from jobs.models import Membership
 from jobs.states import MemberRole
@@ -58,13 +57,10 @@ def test_an_owner_may_leave_once_there_is_another(office, alice):
 
 def test_only_owners_see_and_change_members(office):
     Membership.objects.create(office=office, user=a_user("olga"), role=MemberRole.OPERATOR)
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(a_user("alice"))
     form = {"username": "olga", "role": "owner"}
     for rest in ("/members", "/members/remove"):
         for client, status in ((sign_in("olga"), 403), (sign_in("mallory"), 404)):
             assert client.get(at(office, rest), form).status_code == status
             assert client.post(at(office, rest), form).status_code == status
-        assert strict.post(at(office, rest), form).status_code == 403
     assert roles(office) == {"alice": "owner", "olga": "operator"}
     assert "/members" not in text_of(sign_in("olga").get(at(office, "")))

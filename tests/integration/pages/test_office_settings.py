@@ -122,8 +122,7 @@ def test_others_cannot_change_an_office(office):
     Office.objects.update(paused=True)
     before = Office.objects.values().get(pk=office.pk)
     Membership.objects.create(office=office, user=a_user("olga"), role=MemberRole.OPERATOR)
-    olga, mallory, strict = sign_in("olga"), sign_in("mallory"), Client(enforce_csrf_checks=True)
-    strict.force_login(a_user("alice"))
+    olga, mallory = sign_in("olga"), sign_in("mallory")
     page = text_of(olga.get(at(office, "")))
     assert '<fieldset class="stack" disabled>' in page
     assert "/resume" not in page
@@ -132,5 +131,4 @@ def test_others_cannot_change_an_office(office):
         fields = {"name": "taken"}
         assert olga.post(at(office, rest), fields).status_code == 403, rest
         assert mallory.post(at(office, rest), fields).status_code == 404, rest
-        assert strict.post(at(office, rest), fields).status_code == 403, rest
     assert Office.objects.values().get(pk=office.pk) == before

@@ -87,7 +87,6 @@ def test_a_worker_that_has_stopped_has_a_page_with_what_it_ran(office, alice):
 @pytest.mark.parametrize("verb", ["drain", "resume"])
 def test_only_staff_may_drain_and_resume(alice, steve, worker, verb):
     assert alice.post(f"/workers/{NAME}/{verb}").status_code == 403
-    assert steve.get(f"/workers/{NAME}/{verb}").status_code == 405
     assert steve.post(f"/workers/nobody@host/{verb}").status_code == 404
     assert steve.post(f"/workers/%00/{verb}").status_code == 404
 
