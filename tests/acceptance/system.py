@@ -83,6 +83,8 @@ class System:
         ours = {"DURE_HOME": self.home, "PORT": self.port, "FLOWER_PORT": self.flower_port}
         # The browser tests sign in as the same few users many times.
         ours |= {"DURE_RATE_LOGIN": "1000/min"}
+        # How long a worker drains is tested in tests/integration/test_runner_stopping.py.
+        ours |= {"DURE_DRAIN_SECONDS": "1"}
         # For receivers of webhooks that the tests start.
         ours |= {"DURE_HTTP_ALLOW": "127.0.0.1/32"}
         # The Tasks that the guides write.

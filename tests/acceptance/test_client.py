@@ -7,10 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests import wheelhouse
-from tests.acceptance.system import CHECKOUT, System
+from tests.acceptance.system import CHECKOUT
 
 PAGE = CHECKOUT / "docs" / "client.md"
 BLOCKS = re.findall(r"<!-- tested -->\n```(sh|python)\n(.*?)```", PAGE.read_text(), re.DOTALL)
@@ -18,14 +16,8 @@ INTERPRETERS = {"sh": ["/bin/sh", "-eu"], "python": ["python3", "-W", "error", "
 FOREIGN = re.compile(r"DURE_|PYTHON|VIRTUAL_ENV$")
 
 
-@pytest.fixture
-def folder(stack: System, tmp_path: Path) -> Path:
-    (tmp_path / "var").symlink_to(stack.home)
-    (tmp_path / "sdk").symlink_to(CHECKOUT / "sdk")
-    return tmp_path
-
-
 def test_every_command_of_the_page_works_in_an_environment_of_its_own(folder: Path, office: str) -> None:
+    (folder / "sdk").symlink_to(CHECKOUT / "sdk")
     environment = {name: value for name, value in os.environ.items() if not FOREIGN.match(name)}
     environment |= {"XDG_CONFIG_HOME": str(folder / "config"), "DURE_OFFICE": office, "no_proxy": "127.0.0.1"}
     environment |= wheelhouse.make(folder / "wheels", ["hatchling", "httpx", "pydantic"])

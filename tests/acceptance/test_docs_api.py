@@ -1,14 +1,11 @@
 """The examples of docs/api.md work, in the shell and in Python, against a running system."""
 
-import os
 import re
-import shutil
 import sys
-
-import pytest
 
 from tests.acceptance.shell import command_blocks, run_script
 from tests.acceptance.system import CHECKOUT
+from tests.acceptance.test_readme import needs_curl
 
 PAGE = CHECKOUT / "docs" / "api.md"
 
@@ -24,7 +21,7 @@ def test_every_example_on_the_page_is_tested():
     assert len(examples) == PAGE.read_text().count("<!-- tested -->")
 
 
-@pytest.mark.skipif(not shutil.which("curl") and not os.environ.get("DURE_CI"), reason="needs curl")
+@needs_curl
 def test_the_examples_in_curl_work(folder):
     printed = run_script(folder, ["/bin/sh", "-eu"], blocks("sh"))
     for seen in ('"scheduled"', '"cycle"', '"results"', "FAILED, CANCELED", "SUCCESS, CANCELED", '"phase"'):

@@ -7,8 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import av
-from PIL import Image, ImageChops, ImageStat
-from websockets.sync.client import connect
+from PIL import Image, ImageChops
 
 from exports import sample_replay
 from tests.acceptance.system import System
@@ -77,45 +76,6 @@ def test_a_recording_is_exported_as_a_playable_mp4(stack):
     assert holds(pictures[0], RED) and holds(pictures[0], BLUE)
     assert not holds(pictures[0].crop((440, 600, 840, 690)), GOLD)
     assert holds(pictures[95].crop((440, 560, 840, 690)), GOLD)
-
-
-def test_a_thumbnail_has_content_and_is_served_by_ranges(stack):
-    job = exported(stack, uploaded(stack, log()), "thumbnail")
-    done = ended(stack, job)
-    alice = stack.client("alice")
-    picture = Image.open(io.BytesIO(alice.get(done["resultUri"]).body))
-    assert (picture.format, picture.size) == ("PNG", (1280, 720))
-    assert ImageStat.Stat(picture.convert("L")).stddev[0] > 5
-    alice.headers["Range"] = "bytes=1-3"
-    part = alice.get(done["resultUri"])
-    assert (part.status, part.body) == (206, b"PNG")
-
-
-def test_the_socket_sends_the_progress(stack):
-    address = stack.base_url.replace("http", "ws", 1) + "/ws/jobs"
-    with connect(address, additional_headers=stack.client("alice").headers) as ws:
-        assert json.loads(ws.recv(timeout=60))["type"] == "snapshot"
-        job = exported(stack, uploaded(stack, log(10)), "mp4")
-        seen: list[dict[str, Any]] = []
-        while not seen or seen[-1]["type"] == "job.progress":
-            event = json.loads(ws.recv(timeout=60))
-            if event.get("jobId") == job:
-                seen.append(event)
-    assert seen[-1]["type"] == "job.completed"
-    assert [event["progress"] for event in seen] == sorted(event["progress"] for event in seen)
-    assert list(dict.fromkeys(event["phase"] for event in seen)) == ["PREPARING", "RENDERING", "FINALIZING"]
-    assert [event["id"] for event in seen] == sorted({event["id"] for event in seen})
-
-
-def test_a_cancelled_export_leaves_no_file(stack):
-    job = exported(stack, uploaded(stack, log(600)), "mp4")
-    alice = stack.client("alice")
-    assert eventually(lambda: alice.get(f"/api/jobs/{job}").json["status"] == "RUNNING", 60)
-    assert alice.post(f"/api/jobs/{job}/cancel").status == 202
-    assert alice.get(f"/api/jobs/{job}").json["status"] == "CANCELLED"
-    assert alice.get(f"/api/jobs/{job}/result").status == 409
-    work = stack.home / "exports" / ".work"
-    assert eventually(lambda: not list(work.glob("*/out")))
 
 
 def test_the_demo_has_a_recording_and_an_export(stack):

@@ -76,10 +76,8 @@ def use_secrets(stack: System, office: str) -> set[str]:
     wrong_token = "dure_" + "wrong-token-that-nobody-has" * 2
     assert nobody.get(f"/ws/offices/{office}/events?ticket={ticket}").status < 500
     assert Client(stack.base_url, f"Token {wrong_token}").get("/api/offices").status == 401
-    assert (
-        Client(stack.base_url, f"Bearer {stack.credentials['cron_secret']}").get("/api/offices").status == 401
-    )
     cron = Client(stack.base_url, f"Bearer {stack.credentials['cron_secret']}")
+    assert cron.get("/api/offices").status == 401
     assert cron.post("/api/scheduler/cron").status == 200
     path = f"/api/offices/{office}/jobs/{number}"
     assert eventually(lambda: alice.get(path).json["status"] == "failed", 60), alice.get(path).body
