@@ -16,7 +16,6 @@ from config import dev
 from exports import sample_replay
 from tests.acceptance.axe import violations
 from tests.acceptance.system import System
-from tests.unit.process_tools import eventually
 
 # The exporter may be busy with the demo's export, or with another test's, when a test begins.
 MAKING_MS = 120_000
@@ -104,8 +103,11 @@ def test_a_replay_becomes_a_video_that_plays_in_the_page(window, event_log_file)
     assert b"ftyp" in Path(saved.value.path()).read_bytes()[:12]
 
 
-def test_a_thumbnail_is_shown_to_its_owner_only(window, event_log_file):
-    page = window().sign_in("alice", REPLAYS)
+def test_a_thumbnail_appears_without_a_socket_too_and_to_its_owner_only(window, event_log_file):
+    own = window()
+    # The page polls instead.
+    own.page.route_web_socket("**/ws/jobs**", lambda socket: socket.close())
+    page = own.sign_in("alice", REPLAYS)
     upload(page, event_log_file(2, "Only hers"))
     replay = page.url
     start_export(page, "thumbnail")
@@ -119,16 +121,6 @@ def test_a_thumbnail_is_shown_to_its_owner_only(window, event_log_file):
     for address in (page.url, replay, page.url.replace("/exports/", "/api/jobs/") + "/result"):
         assert bob.page.goto(address).status == 404
         bob.complaints.clear()  # the console reports the 404 as an error
-
-
-def test_the_page_polls_without_a_socket(window, event_log_file):
-    alone = window()
-    alone.page.route_web_socket("**/ws/jobs**", lambda socket: socket.close())
-    page = alone.sign_in("alice", REPLAYS)
-    upload(page, event_log_file(2))
-    start_export(page, "thumbnail")
-    wait_for_state(page, "Succeeded")
-    page.locator("figure img").wait_for()
 
 
 def test_the_socket_moves_the_bar_and_shows_a_cancel_in_another_window(window, event_log_file):
@@ -175,23 +167,6 @@ def test_the_page_shows_that_the_listener_is_down(stack, window, event_log_file)
 def redis_of(stack: System) -> Redis:
     servers = dev.running_servers(stack.home)
     return Redis.from_url(os.environ["REDIS_URL"] if servers is None else servers.redis)
-
-
-def test_a_hostile_message_is_shown_and_discarded(stack, window):
-    hostile = "<script>document.title='taken over'</script>"
-    with redis_of(stack) as redis:
-        name = redis.xadd("job.progress", {"jobId": "1", "progress": hostile}).decode()
-    url = "/deadletters?stream=job.progress"
-    page = window().sign_in("admin", url)
-    assert eventually(lambda: name in page.reload().text())
-    page.click(f"text={name}")
-    assert hostile in page.locator("main").inner_text()
-    assert "taken over" not in page.title()
-    page.click("text=Discard…")
-    page.click("button[name=sure]")
-    assert "The message was discarded." in page.locator(".messages").inner_text()
-    page.goto(url)
-    assert name not in page.content()
 
 
 def assert_accessible(page: Any) -> None:

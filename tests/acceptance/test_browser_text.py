@@ -135,9 +135,9 @@ def delete_objects(alice: Client, made: dict[str, Any]) -> None:
     alice.send("DELETE", f"/api/offices/{made['office']}")
 
 
-@pytest.fixture
-def objects(stack: System) -> Iterator[dict[str, Any]]:
-    alice = stack.client("alice")
+@pytest.fixture(scope="module")
+def objects(system: System) -> Iterator[dict[str, Any]]:
+    alice = system.client("alice")
     made = make_objects(alice)
     failed = f"/api/offices/{made['office']}/jobs/{made['failed']}"
     assert eventually(lambda: alice.get(failed).json["status"] == "failed", 200)
@@ -215,3 +215,6 @@ def test_the_header_is_one_row_from_1024_px_on_and_its_menus_close(window):
         assert page.locator("details.menu[open]").count() == 1
         page.keyboard.press("Escape")
         assert page.locator("details.menu[open]").count() == 0
+    page.click(".who .menu > summary")
+    page.click("button[lang=en]")
+    assert page.locator("html").get_attribute("lang") == "en"

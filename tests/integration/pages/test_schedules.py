@@ -11,7 +11,7 @@ from scheduler.models import Occurrence, Schedule
 from scheduler.schedules.catchup import STILL_RUNNING
 from scheduler.states import OccurrenceOutcome
 from tests.factories import a_user
-from tests.integration.pages.clients import sign_in, text_of
+from tests.integration.pages.clients import form_fields, sign_in, text_of
 from tests.integration.pages.schedule_pages import FORM, of_alice
 from tests.schedule_factories import a_schedule, claim, end, executions, fire
 
@@ -184,8 +184,8 @@ def test_a_manual_run_is_refused_while_one_is_in_progress(alice):
 
 def test_the_pause_and_resume_buttons_return_to_the_page(alice):
     schedule = of_alice(name="<nightly>")
-    form = {"back": "/schedules?q=n"}
-    paused = alice.post(f"/schedules/{schedule.id}/pause", form, follow=True)
+    path = f"/schedules/{schedule.id}/pause"
+    paused = alice.post(path, form_fields(alice.get("/schedules?q=n"), path), follow=True)
     assert paused.redirect_chain == [("/schedules?q=n", 302)]
     assert "Schedule paused." in text_of(paused)
     assert Schedule.objects.get().next_run_at is None
@@ -198,6 +198,7 @@ def test_a_schedule_is_deleted_after_confirmation(alice):
     schedule = of_alice()
     fire(schedule)
     path = f"/schedules/{schedule.id}/delete"
+    assert f'href="{path}"' in text_of(alice.get(f"/schedules/{schedule.id}"))
     assert "Its runs stay visible" in text_of(alice.get(path))
     assert Schedule.objects.exists()
     assert alice.post(path)["Location"] == "/schedules"
