@@ -2,7 +2,6 @@
 
 import pytest
 
-from jobs import lifecycle as engine
 from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.states import Act, ExecutionStatus, Trigger
@@ -71,7 +70,6 @@ def test_the_form_creates_a_schedule_and_describes_its_rule(client):
         ({"args": {"numbers": "x"}}, "args"),
         ({"max_retries": 101}, "max_retries"),
         ({"overlap": "queue"}, "overlap"),
-        ({"colour": "red"}, "colour"),
         ({"name": ""}, "name"),
     ],
 )
@@ -177,11 +175,6 @@ def test_a_preview_marks_the_jumps_of_daylight_saving_time(client):
     assert korean["clock_changes"] == []
 
 
-def test_a_cron_refusal_says_which_field_of_it_and_why(client):
-    answer = post(client, "/api/schedules", CRON | {"cron": "0 25 * * *"})
-    assert answer.json()["errors"]["cron"] == ["hour: 25 is out of range; allowed: 0-23."]
-
-
 def test_a_patch_changes_some_fields_and_a_put_replaces_all(client):
     made = post(client, "/api/schedules", CRON | {"max_retries": 9, "enabled": False}).json()
     path = f"/api/schedules/{made['id']}"
@@ -261,13 +254,6 @@ def test_the_scheduled_runs_of_a_schedule_are_listed(client, alice):
     answer = client.get(f"/api/schedules/{schedule.id}/turns").json()
     assert [turn["turn"] for turn in answer["results"]] == ["run", "missed"]
     assert client.get(f"/api/schedules/{schedule.id}/turns?turn=missed").json()["count"] == 1
-
-
-def test_an_idempotency_key_makes_one_schedule(client):
-    first = post(client, "/api/schedules", CRON, **{"Idempotency-Key": "k"})
-    again = post(client, "/api/schedules", CRON, **{"Idempotency-Key": "k"})
-    assert (again.status_code, again.json()) == (201, first.json())
-    assert Schedule.objects.count() == 1
 
 
 # --- manual runs -----------------------------------------------------------------------------------
@@ -423,37 +409,13 @@ def test_cancelling_the_execution_of_a_job_needs_a_role_that_may_act(alice):
 # --- whose ------------------------------------------------------------------------------------------
 
 
-def test_staff_see_the_schedules_and_executions_of_all_users(alice):
-    schedule = a_schedule(owner=alice)
-    fire(schedule)
-    staff = client_of(make_user("staff", is_staff=True))
-    assert staff.get(f"/api/schedules/{schedule.id}").status_code == 200
-    assert staff.get("/api/executions").json()["count"] == 1
-
-
-def test_the_owner_of_a_step_queue_sees_its_executions(alice):
-    from jobs.states import Trigger
-    from scheduler.steps.states import Direction
-    from tests.factories import a_start
-    from tests.step_factories import a_job as a_step_of
-    from tests.step_factories import a_queue
-
-    queue, others = a_queue(a_step_of(), owner=alice), a_queue(a_step_of(), owner=make_user("bob"))
-    source, of_bob = (
-        f"{each.queue_id}:{each.steps.get().job_id}:{Direction.FORWARD}" for each in (queue, others)
-    )
-    execution = a_start(trigger=Trigger.STEP, source=source)
-    a_start(trigger=Trigger.STEP, source=of_bob)
-    rows = client_of(alice).get("/api/executions?trigger=STEP").json()["results"]
-    assert [each["execution_id"] for each in rows] == [str(execution)]
-    assert client_of(make_user("mallory")).get(f"/api/executions/{execution}").status_code == 404
-
-
 def test_staff_have_read_only_access_and_superusers_may_act(alice):
     schedule = a_schedule(owner=alice)
     fire(schedule)
     path, run = f"/api/schedules/{schedule.id}", f"/api/executions/{executions(schedule)[0].id}/cancel"
     staff = client_of(make_user("staff", is_staff=True))
+    assert staff.get(path).status_code == 200
+    assert staff.get("/api/executions").json()["count"] == 1
     assert patch(staff, path, {"name": "x"}).status_code == 403
     assert post(staff, f"{path}/pause").status_code == 403
     assert staff.delete(path).status_code == 403
@@ -461,16 +423,3 @@ def test_staff_have_read_only_access_and_superusers_may_act(alice):
     root = client_of(make_user("root", is_staff=True, is_superuser=True))
     assert post(root, run).status_code == 202
     assert patch(root, path, {"name": "x"}).status_code == 200
-
-
-def test_a_rescued_execution_is_shown_with_its_attempts(client, alice):
-    schedule = a_schedule(owner=alice)
-    fire(schedule)
-    (execution,) = executions(schedule)
-    claim(execution).lose()
-    document = client.get(f"/api/executions/{execution.id}").json()
-    assert (document["status"], [attempt["outcome"] for attempt in document["attempts"]]) == (
-        "PENDING",
-        ["lost"],
-    )
-    assert engine.rescue() == 0

@@ -3,11 +3,10 @@
 import pytest
 from django.utils import timezone
 
-from jobs.errors import Conflict
 from jobs.models import Execution, Membership
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.models import Step, StepQueue
-from tests.factories import a_user, an_office
+from tests.factories import an_office
 from tests.integration.rest_support import client_of, make_user
 from tests.integration.test_steps_api import JSON, NOWHERE, code, post
 from tests.step_factories import JOB_DEFAULTS, a_job, a_queue, completed, fresh, run_to_end, states, steps
@@ -134,16 +133,6 @@ def test_a_users_jobs_in_no_queue_are_limited(client, settings):
     assert Step.objects.count() == 1
 
 
-def test_two_queues_cannot_take_the_same_job():
-    owner = a_user()
-    job = queues.create_job(a_job(operation_library=LIBRARY), owner)
-    queue = a_queue(owner=owner)
-    queues.enqueue_job(queue.queue_id, job)
-    with pytest.raises(Conflict) as refused:
-        queues.enqueue_job(a_queue(owner=owner).queue_id, job)
-    assert refused.value.code == "job_in_queue"
-
-
 # --- arguments ------------------------------------------------------------------------------------
 
 
@@ -257,7 +246,7 @@ def test_a_copy_of_an_empty_queue_is_empty_and_has_its_name(client, alice):
     assert (body["state"], body["name"], body["job_number"]) == ("EMPTY", "web-1", 0)
 
 
-@pytest.mark.parametrize("body", [{"name": "x" * 201}, {"name": 1}, {"name": None}, {"jobs": []}])
+@pytest.mark.parametrize("body", [{"name": "x" * 201}, {"name": 1}, {"name": None}])
 def test_an_invalid_copy_is_refused_by_field(client, alice, body):
     source = a_queue(owner=alice)
     answer = post(client, f"/api/queues/{source.queue_id}/copy", body)

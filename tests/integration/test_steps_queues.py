@@ -2,28 +2,15 @@
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from jobs.errors import Conflict, Invalid, TooLarge
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.models import Step, StepEvent, StepQueue
 from tests.factories import a_user
-from tests.step_factories import JOB_DEFAULTS, QUEUE_DEFAULTS, a_job, a_queue, completed, fresh, states, steps
+from tests.step_factories import a_job, a_queue, completed, fresh, states, steps
 from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db
-
-
-def test_a_queue_starts_with_every_default():
-    queue = fresh(queues.create({}, owner=a_user(), office=None, now=timezone.now()))
-    assert isinstance(queue.queue_id, int)
-    assert {name: getattr(queue, name) for name in QUEUE_DEFAULTS} == QUEUE_DEFAULTS
-
-
-def test_a_job_starts_with_every_default():
-    job = Step()
-    assert {name: getattr(job, name) for name in JOB_DEFAULTS} == JOB_DEFAULTS
-    assert job.job_id
 
 
 def test_the_first_job_makes_a_queue_ready_between_head_and_tail():
@@ -55,17 +42,6 @@ def test_a_job_without_a_library_takes_its_queues_library(queue_library, own, be
     queue = a_queue({"operation_library": own}, queue_library=queue_library)
     (job,) = steps(queue)
     assert (job.operation_library, job.state) == (becomes, state)
-
-
-def test_a_running_queue_takes_no_jobs_and_cannot_be_deleted():
-    queue = a_queue(a_job())
-    lifecycle.run(queue.queue_id)
-    with pytest.raises(Conflict) as refused:
-        queues.enqueue(queue.queue_id, a_job())
-    assert refused.value.code == "queue_running"
-    with pytest.raises(Conflict):
-        queues.delete(queue.queue_id)
-    assert len(steps(queue)) == 1
 
 
 def test_a_queue_takes_jobs_again_after_its_run():

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from dure import step_operations
 from jobs import catalogue
-from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.states import Trigger
 from jobs.worker import catalogue as worker_catalogue
@@ -17,7 +16,6 @@ from tests.step_factories import (
     as_job,
     claimed,
     completed,
-    events,
     execution,
     fresh,
     run_operation,
@@ -62,12 +60,6 @@ def test_a_timeout_rolls_back_too():
     assert states(queue) == ["SUCCESS, CANCELED", "TIMEOUT, CANCELED"]
 
 
-def test_a_failed_rollback_is_recorded_and_the_rollback_goes_on():
-    queue = completed(a_queue(a_job("a"), a_job("b", backward="fail"), a_job("c", "fail", "fail")))
-    assert states(queue) == ["SUCCESS, CANCELED", "SUCCESS, FAILED", "FAILED, FAILED"]
-    assert len(events(queue, "step_undo_failed")) == 2
-
-
 def test_a_job_without_a_library_rolls_back_before_it_runs():
     queue = completed(a_queue(a_job("a", operation_library=LIBRARY), a_job("b"), queue_library="UNINIT"))
     assert states(queue) == ["SUCCESS, CANCELED", "NOLIB"]
@@ -105,18 +97,6 @@ def test_a_long_queue_without_operations_runs_in_one_transaction():
     assert trail(queue) == [(n, "FORWARD") for n in range(251)] + [
         (n, "BACKWARD") for n in range(250, -1, -1)
     ]
-
-
-def test_an_empty_queue_and_a_running_one_cannot_be_run():
-    queue = a_queue()
-    with pytest.raises(Conflict) as refused:
-        lifecycle.run(queue.queue_id)
-    assert refused.value.code == "queue_empty"
-    queue = a_queue(a_job())
-    lifecycle.run(queue.queue_id)
-    with pytest.raises(Conflict) as refused:
-        lifecycle.run(queue.queue_id)
-    assert refused.value.code == "queue_running"
 
 
 def test_a_second_run_begins_as_the_first_did():

@@ -3,7 +3,6 @@
 import pytest
 from django.utils import timezone
 
-from jobs import lifecycle as engine
 from jobs.models import Execution, Job
 from scheduler.steps import lifecycle
 from scheduler.steps.models import StepQueue
@@ -12,7 +11,7 @@ from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
 from tests.factories import an_office
 from tests.integration.rest_support import client_of, forget_counts, make_user
-from tests.step_factories import a_job, a_queue, events, execution, fresh, states, steps
+from tests.step_factories import a_job, a_queue, execution, fresh, states, steps
 from tests.workers import eventually, running
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,20 +75,6 @@ def test_a_cancel_stops_the_running_operation_and_rolls_back():
     lifecycle.cancel(queue.queue_id)
     ended(queue)
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
-
-
-def test_a_backward_operation_is_retried_until_it_succeeds():
-    arguments = {"forward": "fail", "failures": 2}
-    queue = a_queue(a_job("a", backward_operation="undo_stubbornly", arguments=arguments))
-    lifecycle.run(queue.queue_id)
-
-    def over():
-        engine.send_due()
-        return fresh(queue).state == "READY"
-
-    eventually(over)
-    assert states(queue) == ["FAILED, CANCELED"]
-    assert len(events(queue, "step_retrying")) == 2
 
 
 def test_a_waiting_caller_gets_the_return_message_when_the_run_ends():

@@ -327,11 +327,6 @@ def test_a_manual_run_leaves_the_registered_run_unchanged():
     assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE
 
 
-def test_a_draft_can_be_run_by_hand():
-    run = runs.run_now(a_workflow(status="draft").id, user_id=None, now=T0)
-    assert set(steps_of(run)) == {"a", "b"}
-
-
 def test_the_limits_of_the_office_hold_for_a_workflow():
     workflow = a_workflow(an_office(max_concurrent_jobs=1), steps=[a_step("a"), a_step("b"), a_step("c")])
     runs.run_due(TOMORROW_AT_NINE)
