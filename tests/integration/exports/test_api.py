@@ -77,9 +77,3 @@ def test_a_cancel_answers_202_once_and_then_409(client, minji) -> None:
     assert (answer.status_code, answer.json()["status"]) == (202, "CANCELLED")
     again = client.post(f"/api/jobs/{job.pk}/cancel")
     assert (again.status_code, again.json()["code"]) == (409, "ended")
-
-
-def test_every_problem_code_has_a_page(client, minji) -> None:
-    job = tools.export_of(minji)
-    for answer in (client.get(f"/api/jobs/{job.pk}/result"), client.delete(f"/api/replays/{job.replay_id}")):
-        assert client.get(f"/api/problems/{answer.json()['code']}").status_code == 200

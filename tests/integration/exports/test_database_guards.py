@@ -8,13 +8,12 @@ from exports.models import ExportJob
 from exports.states import TERMINAL
 from tests.integration import export_tools as tools
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 SUM = "ab" * 32
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
-def test_the_database_refuses_to_leave_a_terminal_status(minji, settings, tmp_path, status) -> None:
-    tools.roots(settings, tmp_path)
+def test_the_database_refuses_to_leave_a_terminal_status(minji, status) -> None:
     job = tools.export_of(minji)
     extra = {"result_uri": "a", "result_checksum": SUM, "result_size": 1} if status == "SUCCEEDED" else {}
     ExportJob.objects.filter(pk=job.pk).update(status=status, ended_at=timezone.now(), **extra)
@@ -33,15 +32,13 @@ def test_the_database_refuses_to_leave_a_terminal_status(minji, settings, tmp_pa
         ({"status": "SUCCEEDED", "ended_at": "2026-01-01T00:00:00Z"}, "export_result_iff_succeeded"),
     ],
 )
-def test_each_invariant_of_an_export_is_a_constraint(minji, settings, tmp_path, changed, constraint) -> None:
-    tools.roots(settings, tmp_path)
+def test_each_invariant_of_an_export_is_a_constraint(minji, changed, constraint) -> None:
     job = tools.export_of(minji)
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
         ExportJob.objects.filter(pk=job.pk).update(**changed)
 
 
-def test_the_database_refuses_progress_that_goes_back(minji, settings, tmp_path) -> None:
-    tools.roots(settings, tmp_path)
+def test_the_database_refuses_progress_that_goes_back(minji) -> None:
     job = tools.export_of(minji)
     ExportJob.objects.filter(pk=job.pk).update(progress=50)
     with pytest.raises(IntegrityError), transaction.atomic():

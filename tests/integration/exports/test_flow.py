@@ -5,18 +5,18 @@ Upload → ask → watch the socket → download. A foreign worker needs the str
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.utils import timezone
 from websockets.asyncio.client import connect as connect_async
 
-from exports import lifecycle, sample_replay
+from exports import sample_replay
 from exports.models import ExportEvent, ExportJob
-from exports.states import JobType, Status
 from tests.integration import export_tools as tools
 from tests.integration.exports.live_web import resident_bytes, socket_of, start, token_of
+from tests.integration.exports.outcomes import finished
 from tests.integration.sockets import receive
 from tests.integration.web_process import Web
 
@@ -149,18 +149,9 @@ def in_thread(listener) -> None:
 
 
 def test_a_gibibyte_is_downloaded_in_little_memory(web, minji, folder) -> None:
-    job = lifecycle.request(tools.replay_of(minji), JobType.MP4, timezone.now())
-    path = folder / "exports" / Path(*job.output)
-    path.parent.mkdir(parents=True)
-    with path.open("wb") as file:
-        file.truncate(GIB)
-    ExportJob.objects.filter(pk=job.pk).update(
-        status=Status.SUCCEEDED,
-        ended_at=timezone.now(),
-        result_uri="/".join(job.output),
-        result_checksum="ab" * 32,
-        result_size=GIB,
-    )
+    job = finished(tools.export_of(minji))
+    os.truncate(folder / "exports" / Path(*job.output), GIB)
+    ExportJob.objects.filter(pk=job.pk).update(result_size=GIB)
     token = token_of(minji)
     send(web, "GET", f"/api/jobs/{job.pk}", token)
     before, most, got = resident_bytes(web), 0, 0

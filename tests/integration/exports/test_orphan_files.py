@@ -9,8 +9,9 @@ from django.conf import settings as live_settings
 from django.utils import timezone
 
 from exports import lifecycle, orphan_files
-from exports.models import ExportJob, Replay
+from exports.models import Replay
 from tests.integration import export_tools as tools
+from tests.integration.exports.outcomes import finished
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 AT_ONCE = timedelta()
@@ -23,23 +24,11 @@ def put(*parts: str) -> Path:
     return path
 
 
-def succeeded(job: ExportJob) -> Path:
-    path = put(*job.output)
-    ExportJob.objects.filter(pk=job.pk).update(
-        status="SUCCEEDED",
-        ended_at=timezone.now(),
-        result_uri="/".join(job.output),
-        result_checksum="ab" * 32,
-        result_size=4,
-    )
-    return path
-
-
 def test_the_recorded_file_stays_and_its_neighbours_are_removed(minji) -> None:
-    job = tools.export_of(minji)
-    recorded, other = succeeded(job), put(*job.folder, "other.mp4")
+    job = finished(tools.export_of(minji))
+    other = put(*job.folder, "other.mp4")
     assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 1
-    assert recorded.exists() and not other.exists()
+    assert live_settings.DURE_EXPORT_PATH.joinpath(*job.output).exists() and not other.exists()
 
 
 def test_files_of_an_export_in_progress_stay(minji) -> None:

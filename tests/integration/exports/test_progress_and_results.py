@@ -129,13 +129,3 @@ def test_a_result_outside_the_jobs_folder_fails_it_and_is_dead_lettered(
     assert after(job).result_uri == ""
     assert DeadLetter.objects.get().reason.startswith(code)
     assert after(other).status == Status.QUEUED
-
-
-def test_events_belong_to_one_owner(redis, minji) -> None:
-    jisoo = tools.user("jisoo")
-    mine, theirs = tools.export_of(minji), tools.export_of(jisoo)
-    worker = tools.ForeignWorker(redis)
-    worker.progress(mine, 10)
-    worker.progress(theirs, 20)
-    tools.drain(tools.listen(redis))
-    assert [event.job_id for event in ExportEvent.objects.filter(owner=minji)] == [mine.pk]

@@ -138,17 +138,6 @@ def test_an_upload_to_a_full_disk_is_507_and_leaves_no_file(client, settings) ->
     assert not [path for path in settings.DURE_REPLAY_PATH.rglob("*") if path.is_file()]
 
 
-def test_the_same_idempotency_key_uploads_once(client) -> None:
-    def upload_once(content: bytes):
-        file = SimpleUploadedFile("a.jsonl", content)
-        return client.post("/api/replays", {"file": file}, headers={"Idempotency-Key": "k1"})
-
-    first, second = upload_once(LOG), upload_once(LOG)
-    assert (first.status_code, first.json()) == (second.status_code, second.json())
-    assert Replay.objects.count() == 1
-    assert upload_once(LOG + b"\n").status_code == 422
-
-
 def test_a_deleted_replay_takes_its_exports_and_files_along(
     client, minji, settings, django_capture_on_commit_callbacks
 ) -> None:

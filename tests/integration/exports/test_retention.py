@@ -15,7 +15,7 @@ from exports import lifecycle, orphan_files, retention
 from exports.models import DeadLetter, ExportJob, Replay
 from exports.states import Status
 from tests.integration import export_tools as tools
-from tests.integration.exports.outcomes import after
+from tests.integration.exports.outcomes import after, finished
 from tests.integration.rest_support import client_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
@@ -31,15 +31,11 @@ def retention_settings(settings):
 def ended(owner: User, days_ago: float, status: str = Status.SUCCEEDED) -> ExportJob:
     """An export that ended so long ago, with its file if it succeeded."""
     job = tools.export_of(owner)
-    result = {}
     if status == Status.SUCCEEDED:
-        path = file_of(job)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"film")
-        result = {"result_uri": "/".join(job.output), "result_checksum": "ab" * 32, "result_size": 4}
+        finished(job, b"film")
     at = timezone.now() - timedelta(days=days_ago)
-    ExportJob.objects.filter(pk=job.pk).update(status=status, ended_at=at, **result)
-    return ExportJob.objects.get(pk=job.pk)
+    ExportJob.objects.filter(pk=job.pk).update(status=status, ended_at=at)
+    return after(job)
 
 
 def file_of(job: ExportJob) -> Path:

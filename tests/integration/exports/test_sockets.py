@@ -3,14 +3,12 @@
 import asyncio
 import signal
 import socket
-import time
 from typing import Any
 
 import pytest
 from django.conf import settings as live_settings
 from django.contrib.auth.models import User
 from django.utils import timezone
-from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from exports import listener, streams
@@ -20,7 +18,7 @@ from jobs import pubsub
 from jobs.sockets.subscriber import Subscriber
 from tests.integration import export_tools as tools
 from tests.integration.exports.live_web import resident_bytes, socket_of, start, token_of
-from tests.integration.sockets import frame, receive
+from tests.integration.sockets import code_of, frame, receive
 from tests.integration.web_process import Web
 from tests.workers import eventually
 
@@ -37,16 +35,6 @@ def web(tmp_path_factory, django_db_setup):
 
 def opened(web: Web, user: User, query: str = "", **more: Any) -> ClientConnection:
     return socket_of(web, token_of(user), query, **more)
-
-
-def code_of(ws: ClientConnection, seconds: float = 60) -> int:
-    """The close code of the server; frames before it are skipped."""
-    until = time.monotonic() + seconds
-    with pytest.raises(ConnectionClosed) as closed:
-        while True:
-            ws.recv(timeout=until - time.monotonic())
-    assert closed.value.rcvd is not None, "closed without a code"
-    return closed.value.rcvd.code
 
 
 def write_events(user: User, count: int = 1, filler: str = "") -> list[int]:

@@ -11,21 +11,13 @@ from exports import lifecycle, orphan_files, outbox, reports, streams
 from exports.messages import CONTROL
 from exports.models import ExportJob
 from exports.states import ErrorCode, JobType, Status
-from jobs import lifecycle as engine
 from jobs.errors import Conflict
 from jobs.models import Execution
 from tests.integration import export_tools as tools
 from tests.integration.exports.outcomes import after
+from tests.schedule_factories import claim
 
 pytestmark = pytest.mark.django_db
-
-
-def fail_the_run(failure_type: str, error: str) -> None:
-    """Acts as a worker, without its process."""
-    run = str(Execution.objects.get().pk)
-    claimed = engine.claim(run, 1, token="t", worker="w")
-    assert claimed is not None
-    engine.finish(run, claimed.fence, "failure", trigger="EXPORT", failure_type=failure_type, error=error)
 
 
 def test_a_cancel_is_final_at_once_and_a_late_result_leaves_no_file(redis, minji) -> None:
@@ -140,7 +132,7 @@ def test_the_end_of_our_own_run_is_sent_as_a_result_with_its_code(
     job = tools.export_of(minji)
     listener = tools.listen(redis, worker=True)
     tools.drain(listener)
-    fail_the_run(failure_type, error)
+    claim(Execution.objects.get()).fail(failure_type, error)
     tools.drain(listener)
     export = after(job)
     assert (export.status, export.error_code) == (Status.FAILED, code)
@@ -151,7 +143,7 @@ def test_a_result_lost_with_redis_is_sent_again(redis, minji) -> None:
     job = tools.export_of(minji)
     listener = tools.listen(redis, worker=True)
     tools.drain(listener)
-    fail_the_run("timeout", "x")
+    claim(Execution.objects.get()).fail("timeout", "x")
     outbox.send_once(redis)
     redis.delete(*tools.ALL)
     assert reports.report_missing_results(timezone.now()) == 0
