@@ -11,6 +11,7 @@ from django_celery_beat.models import PeriodicTask
 
 from exports.models import DeadLetter, ExportJob, StreamOutbox
 from exports.states import Status
+from jobs import redis
 from jobs.models import Event, Execution, Notification, Office, PausedRole, ServedRole, Webhook
 from jobs.states import EventType, JobStatus, Outcome
 from scheduler.clock import database_now
@@ -20,6 +21,7 @@ from scheduler.steps.states import Direction, QueueState
 from scheduler.workflows import runs
 from scheduler.workflows.runs import run_now, settle_runs
 from tests.factories import a_user, an_office, claimed, serve_roles, submitted
+from tests.integration.admin import action_form
 from tests.integration.admin.action_form import address
 from tests.integration.export_tools import export_of, roots
 from tests.schedule_factories import a_schedule, a_workflow
@@ -30,10 +32,9 @@ pytestmark = pytest.mark.django_db
 
 
 def act(client: Client, name: str, *rows: Any, sure: bool = True, **more: str) -> str:
-    form = {"action": name, "_selected_action": [str(row.pk) for row in rows], "index": "0", **more}
-    answer = client.post(address(type(rows[0])), form | ({"sure": "yes"} if sure else {}), follow=True)
+    answer = action_form.act(client, type(rows[0]), name, *rows, **more, **({"sure": "yes"} if sure else {}))
     assert answer.status_code == 200
-    return answer.content.decode()
+    return str(answer.content.decode())
 
 
 def test_every_action_of_every_table_is_confirmed_first(root, settings, tmp_path):
@@ -258,20 +259,13 @@ def test_a_periodic_task_is_paused_but_not_one_that_the_engine_needs(root):
     assert not PeriodicTask.objects.filter(enabled=False).exists()
 
 
-def test_a_periodic_task_is_sent_now(root, redis_queue):
+def test_a_periodic_task_is_sent_now(root):
     task = PeriodicTask.objects.get(name="dure: sweep")
-    before = redis_queue("control")
+    before = redis.client().llen("control")
     act(root, "run_now", task)
-    assert redis_queue("control") == before + 1
+    assert redis.client().llen("control") == before + 1
     PeriodicTask.objects.filter(pk=task.pk).update(task="no.such")
     assert "There is no Celery task named" in act(root, "run_now", task)
-
-
-@pytest.fixture
-def redis_queue(settings: Any) -> Any:
-    from redis import Redis
-
-    return lambda name: Redis.from_url(settings.REDIS_URL).llen(name)
 
 
 def test_a_row_that_changed_after_the_confirmation_is_skipped_and_reported(root, monkeypatch):

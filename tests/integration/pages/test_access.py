@@ -7,6 +7,7 @@ from jobs.models import Job, Membership
 from jobs.states import JobStatus, MemberRole
 from tests.factories import a_user, an_office, fresh, submitted
 from tests.integration.pages.clients import at, sign_in
+from tests.integration.rest_support import make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -80,9 +81,7 @@ def test_a_page_is_in_the_selected_language(office):
 
 
 def test_signing_in_leads_back_to_the_requested_page_of_this_site_only():
-    user = a_user("carol")
-    user.set_password("correct horse")
-    user.save()
+    make_user("carol")
     form = {"username": "carol", "password": "correct horse"}
     assert Client().post("/login", {**form, "next": "/offices"})["Location"] == "/offices"
     assert Client().post("/login", {**form, "next": "https://evil.example/"})["Location"] == "/"

@@ -9,20 +9,17 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.models import ApiToken
-from tests.factories import a_user
 from tests.integration.pages.clients import field_error, sign_in, signed_in, text_of
+from tests.integration.rest_support import make_user
 
 pytestmark = pytest.mark.django_db
 
-OLD, NEW = "correct horse 1", "battery staple 2"
+OLD, NEW = "correct horse", "battery staple 2"
 
 
 @pytest.fixture
 def nora() -> User:
-    user = a_user("nora")
-    user.set_password(OLD)
-    user.save()
-    return user
+    return make_user("nora")
 
 
 def passwords(**change: str) -> dict[str, str]:

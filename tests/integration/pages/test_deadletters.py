@@ -132,14 +132,6 @@ def test_a_message_is_discarded_once_after_a_confirmation(page, steve):
     assert not StreamOutbox.objects.exists()
 
 
-def test_a_cut_message_is_not_republished(page):
-    letter = dead_letter(raw={b"jobId": b"7", b"huge": b"A" * 100_000})
-    answer = page.post(f"/deadletters/{letter.pk}/republish", {"sure": "yes"}, follow=True)
-    assert "it cannot be sent again" in answer.content.decode()
-    letter.refresh_from_db()
-    assert letter.state == DeadLetter.State.OPEN
-
-
 def test_the_page_shows_that_a_message_waits_to_be_sent(page):
     letter = dead_letter()
     page.post(f"/deadletters/{letter.pk}/republish", {"sure": "yes"})

@@ -32,22 +32,15 @@ def test_a_thumbnail_has_an_alternative_text(page, minji):
     assert f'alt="Picture from “{title}”"' in page_text(page, "/exports")
 
 
-def test_a_missing_file_is_not_offered(page, minji):
-    job = finished(minji)
-    settings.DURE_EXPORT_PATH.joinpath(*job.output).unlink()
-    html = page_text(page, f"/exports/{job.pk}")
-    assert "The file no longer exists." in html
-    assert "<video" not in html
-    assert "Export again" in html
-
-
-def test_an_expired_file_is_not_offered_and_can_be_exported_again(page, minji):
-    job = finished(minji)
-    ExportJob.objects.filter(pk=job.pk).update(expired_at=timezone.now())
-    html = page_text(page, f"/exports/{job.pk}")
-    assert "The file has expired." in html
-    assert "<video" not in html
-    assert "Export again" in html
+def test_a_missing_or_expired_file_is_not_offered_and_can_be_exported_again(page, minji):
+    missing, expired = finished(minji), finished(minji)
+    settings.DURE_EXPORT_PATH.joinpath(*missing.output).unlink()
+    ExportJob.objects.filter(pk=expired.pk).update(expired_at=timezone.now())
+    for job, reason in ((missing, "The file no longer exists."), (expired, "The file has expired.")):
+        html = page_text(page, f"/exports/{job.pk}")
+        assert reason in html
+        assert "<video" not in html
+        assert "Export again" in html
     assert "Expired" in page_text(page, "/exports")
 
 

@@ -9,12 +9,11 @@ from django.utils import timezone
 
 from exports import lifecycle
 from exports.models import ExportJob, StreamOutbox
-from jobs import lifecycle as engine
 from jobs import redis
 from jobs.models import Execution, Worker
-from tests.factories import Claimed
 from tests.integration.pages.clients import page_text
 from tests.integration.pages.export_pages import export, running
+from tests.schedule_factories import claim
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
@@ -66,20 +65,13 @@ def test_an_accepted_export_waits_for_a_free_or_online_worker(page, accepted):
     assert wait_of(page, accepted) == "Waiting for a free worker."
     Worker.objects.update(roles=["FE"])
     assert wait_of(page, accepted).startswith("late: No online worker")
-    claimed(accepted)
+    claim(Execution.objects.get(pk=accepted.execution_id))
     assert wait_of(page, accepted) == "A worker has started; no progress yet."
 
 
-def claimed(job: ExportJob) -> Claimed:
-    assert job.execution_id is not None
-    run = Execution.objects.get(pk=job.execution_id)
-    row = engine.claim(str(run.pk), run.dispatch, token="t", worker="w@test")
-    assert row is not None
-    return Claimed(row)
-
-
 def test_an_unsent_result_is_not_shown_as_silence(page, accepted):
-    claimed(accepted).fail(failure_type="invalid_args", error="BAD_REPLAY: no")
+    run = claim(Execution.objects.get(pk=accepted.execution_id))
+    run.fail(failure_type="invalid_args", error="BAD_REPLAY: no")
     assert wait_of(page, accepted) == "The worker has finished; the result is being sent."
     age_outbox(30)
     assert wait_of(page, accepted).startswith("late: The worker has finished; the result waits to be sent")

@@ -10,21 +10,17 @@ from django.test import Client
 
 from jobs import passwords, publish
 from jobs.states import Act
-from tests.factories import a_user
 from tests.integration.pages.clients import field_error, text_of
-from tests.integration.rest_support import forget_counts
+from tests.integration.rest_support import forget_counts, make_user
 
 pytestmark = pytest.mark.django_db
-OLD, NEW = "correct horse 1", "battery staple 2"
+OLD, NEW = "correct horse", "battery staple 2"
 NEXT = {"new_password1": NEW, "new_password2": NEW}
 
 
 @pytest.fixture(autouse=True)
 def mail(settings):
     settings.DURE_MAIL_IS_SET = True
-    forget_counts()
-    yield
-    forget_counts()
 
 
 @pytest.fixture
@@ -43,10 +39,7 @@ def sent(monkeypatch):
 
 @pytest.fixture
 def nora() -> User:
-    user = a_user("nora", email="nora@example.com")
-    user.set_password(OLD)
-    user.save()
-    return user
+    return make_user("nora", email="nora@example.com")
 
 
 @pytest.fixture
@@ -90,9 +83,7 @@ def test_a_user_chooses_a_new_password_by_the_link_and_it_works_once(
 
 def test_unknown_and_unusable_accounts_get_the_same_answer_and_no_mail(client, sent, nora, mailoutbox):
     User.objects.filter(pk=nora.pk).update(is_active=False)
-    without_password = a_user("single", email="single@example.com")
-    without_password.set_unusable_password()
-    without_password.save()
+    User.objects.create_user("single", "single@example.com")  # without a password
     answers = {
         (answer.status_code, answer["Location"])
         for answer in (

@@ -6,7 +6,7 @@ import pytest
 
 from jobs.models import Execution, Job, Membership
 from jobs.states import JobStatus, MemberRole, Trigger
-from tests.factories import a_start, a_user, done, fresh, running, submitted
+from tests.factories import a_run_by_hand, a_user, done, fresh, running, submitted
 from tests.integration.pages.clients import at, field_error, sign_in, text_of
 from tests.schedule_factories import claim
 
@@ -48,8 +48,8 @@ def test_a_hidden_secret_keeps_its_value(office, alice):
 
 
 def test_a_run_by_hand_is_repeated_once_at_a_time(alice):
-    run = Execution.objects.get(pk=a_start(source=str(a_user("alice").pk)))
-    claim(run).fail(error="broken", delay_ms=None)
+    run = a_run_by_hand()
+    claim(run).fail()
     assert f'href="/runs/{run.id}/again"' in text_of(alice.get(f"/executions/{run.id}"))
     answer = alice.post(f"/runs/{run.id}/again", {"args": '{"numbers": [2]}'})
     copy = Execution.objects.exclude(pk=run.pk).get()
@@ -61,7 +61,7 @@ def test_a_run_by_hand_is_repeated_once_at_a_time(alice):
 
 def test_only_who_may_act_runs_again(office):
     (job,) = submitted(office, {}, name="x")
-    mine = a_start(source=str(a_user("alice").pk))
+    mine = a_run_by_hand().id
     Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
     for name, staff, of_job in (("vera", False, 403), ("mallory", False, 404), ("steve", True, 403)):
         client = sign_in(name, is_staff=staff)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from jobs import lifecycle
 from jobs.models import Execution
 from jobs.run_logs.buffer import RunLog
 from jobs.run_logs.lines import LOG, STDOUT
 from jobs.run_logs.writer import write
-from tests.factories import a_job, a_start, a_user, running
+from tests.factories import a_job, a_run_by_hand, running
 from tests.integration.pages.clients import at, sign_in
+from tests.schedule_factories import claim
 
 pytestmark = pytest.mark.django_db
 
@@ -51,15 +51,12 @@ def test_the_log_is_filtered_by_level_and_text(office, alice, job):
 
 
 def test_a_run_without_a_job_shows_its_log(alice):
-    run = a_start(source=str(a_user("alice").pk))
-    claim = lifecycle.claim(str(run), 1, token="t", worker="w")
-    assert claim is not None
-    log = RunLog(claim, 2**20)
+    run = a_run_by_hand()
+    log = RunLog(claim(run).claim, 2**20)
     log.print(STDOUT, "by hand\n")
     assert write(log)
-    for address in (f"/executions/{run}", f"/executions/{run}/log"):
+    for address in (f"/executions/{run.id}", f"/executions/{run.id}/log"):
         assert messages(alice.get(address)) == ["by hand"]
-    assert Execution.objects.get(pk=run).status == "RUNNING"
 
 
 def test_other_users_do_not_see_the_log(office, alice, job):

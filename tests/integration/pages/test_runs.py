@@ -90,18 +90,6 @@ def test_the_address_of_the_former_list_leads_here(alice):
     assert answer["Location"] == "/runs?trigger=MANUAL&task=demo.sum&state=failed"
 
 
-def test_new_runs_are_announced_and_the_rows_stay(office, alice, jobs):
-    page = alice.get("/runs?q=demo.sum")
-    address = re.search(r'hx-get="(/runs/live[^"]*)"', text_of(page))
-    assert address is not None
-    pinned = address[1].replace("&amp;", "&")
-    assert "new-rows" not in text_of(alice.get(pinned))
-    submitted(office, {"ref": "late"}, {"ref": "later"}, name="x")
-    again = alice.get(pinned)
-    assert names(again) == ["waiting", "busy", "bad"]
-    assert re.search(r'id="new-rows"[^>]*>2 new<', text_of(again))
-
-
 def test_the_count_stops_at_ten_thousand(alice, jobs):
     assert text_of(alice.get("/runs/count")) == "3 runs"
     assert text_of(alice.get("/runs/count?state=failed")) == "1 runs"

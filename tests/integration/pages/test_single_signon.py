@@ -14,7 +14,6 @@ from tests.integration.admin.action_form import act
 from tests.integration.openid_provider import CLIENT, SECRET, Provider, a_key, running_provider
 from tests.integration.pages import clients as pages
 from tests.integration.pages.clients import text_of
-from tests.integration.rest_support import forget_counts
 
 pytestmark = pytest.mark.django_db
 FAILED = "The sign-in by your organisation failed."
@@ -22,7 +21,6 @@ FAILED = "The sign-in by your organisation failed."
 
 @pytest.fixture
 def provider(settings):
-    forget_counts()
     with running_provider() as provider:
         settings.DURE_OIDC_ISSUER = provider.issuer
         settings.DURE_OIDC_CLIENT_ID, settings.DURE_OIDC_CLIENT_SECRET = CLIENT, SECRET
@@ -235,7 +233,6 @@ def test_starts_are_limited_by_address_and_not_for_all_together(provider, settin
 
     assert [start(f"198.51.100.{number}") for number in range(5)] == [302] * 5
     assert [start("198.51.100.99") for _ in range(4)] == [302] * 3 + [429]
-    forget_counts()
 
 
 def test_an_operator_unlinks_an_identity_and_the_next_sign_in_links_it_anew(provider, client):

@@ -11,18 +11,13 @@ from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages import labels
 from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import Direction, QueueState
-from tests.factories import a_user, an_office, serve_roles
+from tests.factories import a_user, serve_roles
 from tests.integration.pages.clients import at_queue as at
 from tests.integration.pages.clients import sign_in
 from tests.integration.pages.clients import text_of as text
 from tests.step_factories import a_job, a_queue, completed, fresh, run_to_end
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def office():
-    return an_office(a_user("alice"), name="Alice's")
 
 
 def pages_of(queue: StepQueue) -> list[str]:

@@ -21,11 +21,6 @@ from tests.schedule_factories import T0, a_schedule
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def alice():
-    return sign_in("alice")
-
-
 def a_calendar(**fields) -> Calendar:
     values = {"name": "holidays", "dates": ["2030-01-01"], **fields}
     return calendars.create(values, owner=a_user("alice"), now=T0)

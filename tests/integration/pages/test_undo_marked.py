@@ -13,24 +13,14 @@ from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
-from tests.factories import a_user, an_office
+from tests.factories import a_user
 from tests.integration.manual_engine import fail, submit
-from tests.integration.pages.clients import at, sign_in, text_of
+from tests.integration.pages.clients import at, text_of
 from tests.integration.pages.test_undo import delete, fields_of
 from tests.schedule_factories import a_workflow
 
 pytestmark = pytest.mark.django_db
 URL = "https://example.org/hook"
-
-
-@pytest.fixture
-def office():
-    return an_office(a_user("alice"))
-
-
-@pytest.fixture
-def alice(office):
-    return sign_in("alice")
 
 
 def end_of_steps(run: WorkflowRun) -> datetime:

@@ -6,7 +6,6 @@ import pytest
 
 from scheduler.models import Workflow
 from scheduler.workflows.editing import Steps
-from tests.factories import a_user, an_office
 from tests.integration.pages.clients import sign_in, text_of
 from tests.integration.pages.schedule_pages import form_data
 from tests.integration.pages.workflow_pages import FORM, made
@@ -17,11 +16,6 @@ pytestmark = pytest.mark.django_db
 LOAD = {"ref": "load", "task_id": "demo.sum", "args": {"numbers": [1]}}
 SEND = {"ref": "send", "task_id": "demo.flaky", "args": {"failures": 2}, "depends_on": ["load"]}
 BIG = 2**62 + 1
-
-
-@pytest.fixture
-def office():
-    return an_office(a_user("alice"), name="Alice's", max_concurrent_jobs=5)
 
 
 @pytest.fixture

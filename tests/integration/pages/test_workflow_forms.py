@@ -6,18 +6,12 @@ import pytest
 
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus
-from tests.factories import a_user, an_office
 from tests.integration.pages.clients import field_error, sign_in, text_of
 from tests.integration.pages.schedule_pages import form_data
 from tests.integration.pages.workflow_pages import FORM, STEPS, made, seen_pages
 from tests.schedule_factories import DAILY, a_step
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def office():
-    return an_office(a_user("alice"), name="Alice's", max_concurrent_jobs=5)
 
 
 def test_the_form_creates_a_workflow(office, alice):

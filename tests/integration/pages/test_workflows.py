@@ -19,11 +19,6 @@ from tests.schedule_factories import a_step
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def office():
-    return an_office(a_user("alice"), name="Alice's", max_concurrent_jobs=5)
-
-
 def names(page) -> list[str]:
     return [row["workflow"].name for row in page.context["rows"]]
 
