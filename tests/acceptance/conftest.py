@@ -75,8 +75,7 @@ def office(system: System) -> Iterator[str]:
     """An office of the tests: the demonstration's jobs occupy the slots of its own office."""
     if system.has_ended():
         system.start()
-    made = system.client("alice").post("/api/offices", {"name": "Browser tests"})
-    assert made.status == 201, made.body
-    yield str(made.json["id"])
+    made = system.client("alice").create("/api/offices", {"name": "Browser tests"})
+    yield str(made["id"])
     if not system.has_ended():
-        system.client("alice").send("DELETE", f"/api/offices/{made.json['id']}")
+        system.client("alice").send("DELETE", f"/api/offices/{made['id']}")

@@ -53,6 +53,12 @@ class Client:
     def post(self, path: str, body: Any = None) -> Answer:
         return self.send("POST", path, body)
 
+    def create(self, path: str, body: Any = None) -> Any:
+        """The document of what a POST has created or started."""
+        answer = self.post(path, body)
+        assert answer.status in (200, 201, 202), (path, answer.body)
+        return answer.json
+
     def send(self, method: str, path: str, body: Any = None) -> Answer:
         data = None if body is None else json.dumps(body).encode()
         headers = self.headers | ({} if data is None else {"Content-Type": "application/json"})

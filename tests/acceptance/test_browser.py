@@ -16,9 +16,7 @@ from tests.unit.process_tools import eventually
 
 def submit(stack: System, office: str, **job: Any) -> dict[str, Any]:
     body = {"task_id": "demo.sum", "args": {"numbers": [20, 22]}, **job}
-    answer = stack.client("alice").post(f"/api/offices/{office}/jobs", body)
-    assert answer.status == 201, answer.body
-    return dict(answer.json)
+    return dict(stack.client("alice").create(f"/api/offices/{office}/jobs", body))
 
 
 def status_of(stack: System, office: str, job: dict[str, Any]) -> str:
@@ -138,10 +136,9 @@ def test_a_run_links_to_its_messages_in_flower_for_staff(browser, stack, window,
 def test_a_batch_page_follows_the_batch_to_its_end(stack, window, office):
     work = {"task_id": "demo.sum", "args": {"numbers": [1]}}
     jobs = [{"ref": "a", **work}, {"ref": "b", "depends_on": ["a"], **work}]
-    made = stack.client("alice").post(
-        f"/api/offices/{office}/jobs", {"batch": {"name": "watched"}, "jobs": jobs}
-    )
-    page = window().sign_in("alice", f"/offices/{office}/batches/{made.json['batch']['id']}")
+    body = {"batch": {"name": "watched"}, "jobs": jobs}
+    made = stack.client("alice").create(f"/api/offices/{office}/jobs", body)
+    page = window().sign_in("alice", f"/offices/{office}/batches/{made['batch']['id']}")
     page.evaluate("window.stillTheSamePage = true")
     page.locator("#live .row", has_text="100%").wait_for()
     assert page.locator("#graph a.tone-good").count() == 2
@@ -177,9 +174,8 @@ def wide_batch(stack: System, office: str) -> Iterator[str]:
         for number in range(1, 131)
     ]
     alice = stack.client("alice")
-    made = alice.post(f"/api/offices/{office}/jobs", {"batch": {"name": "wide"}, "jobs": jobs})
-    assert made.status == 201, made.body
-    batch = str(made.json["batch"]["id"])
+    made = alice.create(f"/api/offices/{office}/jobs", {"batch": {"name": "wide"}, "jobs": jobs})
+    batch = str(made["batch"]["id"])
     failed = f"/api/offices/{office}/jobs?batch={batch}&status=failed"
     # All of the worker's processes may be asleep in jobs of the demonstration.
     assert eventually(lambda: len(alice.get(failed).json["results"]) == 1, seconds=60)
@@ -273,13 +269,13 @@ def test_all_matching_jobs_are_cancelled_after_typing_their_number(stack, window
 @pytest.fixture
 def step_queue(stack: System) -> Iterator[int]:
     alice = stack.client("alice")
-    queue = int(alice.post("/api/queues", {"queue_library": "provisioning", "name": "seen"}).json["queue_id"])
+    queue = int(alice.create("/api/queues", {"queue_library": "provisioning", "name": "seen"})["queue_id"])
     steps = [
         {"forward_operation": "reserve_address", "backward_operation": "release_address"},
         {"forward_operation": "register_name", "arguments": {"name": "seen", "fail": True}},
     ]
     for step in steps:
-        assert alice.post(f"/api/queues/{queue}/jobs", step).status == 201
+        alice.create(f"/api/queues/{queue}/jobs", step)
     yield queue
     alice.send("DELETE", f"/api/queues/{queue}")
 
@@ -373,8 +369,7 @@ def test_the_lists_of_an_office_announce_new_rows_and_keep_focus_and_selection(s
     waits = {"task_id": "demo.sum", "args": {"numbers": [1]}, "role": "PO", "run_at": tomorrow()}
     other = {"ref": "new in the list", **waits}
     body = {"batch": {"name": "new batch"}, "jobs": [other, other | {"ref": "second"}]}
-    made = stack.client("alice").post(f"/api/offices/{office}/jobs", body)
-    assert made.status == 201, made.body
+    made = stack.client("alice").create(f"/api/offices/{office}/jobs", body)
     jobs.locator("#new-rows", has_text="2 new").wait_for()
     batches.locator("#new-rows", has_text="새 항목 1개").wait_for()
     assert box.is_checked()
@@ -384,7 +379,7 @@ def test_the_lists_of_an_office_announce_new_rows_and_keep_focus_and_selection(s
         assert page.locator("#live td a", has_text=name).count() == 0
         page.click("#new-rows")
         page.locator("#live td a", has_text=name).wait_for()
-    cancelled = {"batch": made.json["batch"]["id"]}
+    cancelled = {"batch": made["batch"]["id"]}
     stack.client("alice").post(f"/api/offices/{office}/jobs/cancel-all", cancelled)
     stack.client("alice").post(f"/api/offices/{office}/jobs/{first['id']}/cancel")
 

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from tests.acceptance.system import CHECKOUT, Client, System
+from tests.acceptance.system import CHECKOUT, System
 from tests.fuzz.accounts import uploaded
 from tests.unit.process_tools import eventually
 
@@ -58,12 +58,6 @@ User.objects.filter(username=MARKUP).delete()
 """
 
 
-def made(client: Client, path: str, body: Any) -> Any:
-    answer = client.post(path, body)
-    assert answer.status < 300, (path, answer.body)
-    return answer.json
-
-
 def run_in_shell(system: System, office: str, code: str) -> None:
     command = [sys.executable, "manage.py", "shell", "-v", "0", "-c"]
     subprocess.run(
@@ -82,23 +76,23 @@ def pages(system: System, office: str) -> Iterator[list[str]]:
     alice.send("PATCH", at, {"name": MARKUP})
     job = {"ref": MARKUP, "task_id": "demo.fail", "args": {"message": MARKUP}, "max_retries": 0}
     waits = {"ref": f"{MARKUP} 2", "task_id": "demo.sum", "args": {"numbers": []}, "depends_on": [MARKUP]}
-    batch = made(alice, f"{at}/jobs", {"batch": {"name": MARKUP}, "jobs": [job, waits]})
+    batch = alice.create(f"{at}/jobs", {"batch": {"name": MARKUP}, "jobs": [job, waits]})
     failed, waiting = (job["id"] for job in batch["jobs"])
-    made(alice, f"{at}/jobs/{waiting}/cancel", {"reason": MARKUP})
+    alice.create(f"{at}/jobs/{waiting}/cancel", {"reason": MARKUP})
     times = {"kind": "cron", "cron": "0 9 * * 1", "task_id": "demo.fail", "args": {"message": MARKUP}}
-    schedule = made(alice, "/api/schedules", {"name": MARKUP, **times})["id"]
+    schedule = alice.create("/api/schedules", {"name": MARKUP, **times})["id"]
     flow = {"office": office, "name": MARKUP, "status": "active", "steps": [job, waits]}
     daily = {"mode": "recurring", "pattern": "daily", "time": "09:00"}
-    workflow = made(alice, "/api/workflows", {**flow, "schedule_config": daily})["id"]
-    made(alice, "/api/workflow/execute", {"workflow_id": workflow})
-    queue = made(alice, "/api/queues", {"queue_library": "provisioning", "name": MARKUP})["queue_id"]
+    workflow = alice.create("/api/workflows", {**flow, "schedule_config": daily})["id"]
+    alice.create("/api/workflow/execute", {"workflow_id": workflow})
+    queue = alice.create("/api/queues", {"queue_library": "provisioning", "name": MARKUP})["queue_id"]
     step = {"forward_operation": "reserve_address", "arguments": {"network": MARKUP}}
-    made(alice, f"/api/queues/{queue}/jobs", step)
-    made(alice, f"/api/queues/{queue}/run", None)
+    alice.create(f"/api/queues/{queue}/jobs", step)
+    alice.create(f"/api/queues/{queue}/run")
     replay = uploaded(alice, UPLOADED, f"{UPLOADED}.jsonl")
-    export = made(alice, f"/api/replays/{replay}/exports/thumbnail", None)["jobId"]
+    export = alice.create(f"/api/replays/{replay}/exports/thumbnail")["jobId"]
     # It ends at once. While a run waits for a retry, its owner cannot run the Task again, as other tests do.
-    run = made(alice, "/api/tasks/command.run/run", {"args": {"command": MARKUP}})["execution_id"]
+    run = alice.create("/api/tasks/command.run/run", {"args": {"command": MARKUP}})["execution_id"]
     assert eventually(lambda: alice.get(f"{at}/jobs/{failed}").json["status"] == "failed", 200)
     assert eventually(lambda: alice.get(f"/api/queues/{queue}").json["state"] == "READY", 200)
     run_in_shell(system, office, ROWS)

@@ -1,19 +1,19 @@
 """Schedules and workflows in the real system: created by the API, fired by beat, executed by workers."""
 
-from tests.acceptance.timetable import SUM, create, executions, runs, workflow_body
+from tests.acceptance.timetable import SUM, executions, runs, workflow_body
 from tests.unit.process_tools import eventually
 
 
 def test_an_interval_is_edited_paused_and_deleted_without_a_restart(stack):
     alice = stack.client("alice")
     fields = {"name": "tick", "kind": "interval", "every_seconds": 3600, "overlap": "allow", **SUM}
-    schedule = create(alice, "/api/schedules", fields)
+    schedule = alice.create("/api/schedules", fields)
     path = f"/api/schedules/{schedule['id']}"
     assert alice.send("PATCH", path, {"every_seconds": 1}).status == 200
     assert eventually(lambda: len(executions(alice, schedule, "&status=SUCCESS")) >= 3)
     assert alice.post(f"{path}/pause").json["next_run_at"] is None
     turns = alice.get(f"{path}/turns").json["count"]
-    other = create(alice, "/api/schedules", {**fields, "every_seconds": 1})
+    other = alice.create("/api/schedules", {**fields, "every_seconds": 1})
     assert eventually(lambda: len(executions(alice, other)) >= 3)
     assert alice.get(f"{path}/turns").json["count"] == turns
     for item in (schedule, other):
@@ -22,7 +22,7 @@ def test_an_interval_is_edited_paused_and_deleted_without_a_restart(stack):
 
 def test_an_immediate_workflow_runs_on_save_and_a_manual_run_answers_results(stack):
     alice = stack.client("alice")
-    saved = create(alice, "/api/workflows", workflow_body(stack, schedule_config={"mode": "immediate"}))
+    saved = alice.create("/api/workflows", workflow_body(stack, schedule_config={"mode": "immediate"}))
     assert eventually(lambda: runs(alice, saved, "completed"), 60)
     by_hand = alice.post("/api/workflow/execute", {"workflow_id": saved["id"], "wait": 30})
     assert (by_hand.status, by_hand.json["status"]) == (200, "completed"), by_hand.body

@@ -14,13 +14,12 @@ PAIRS = (
 
 def provisioning(client: Client, name: str, *, fail: bool = False) -> str:
     """The queue's address, with its four jobs."""
-    made = client.post("/api/queues", {"queue_library": "provisioning", "name": name})
-    assert made.status == 201, made.body
-    path = f"/api/queues/{made.json['queue_id']}"
+    made = client.create("/api/queues", {"queue_library": "provisioning", "name": name})
+    path = f"/api/queues/{made['queue_id']}"
     arguments: list[dict[str, Any]] = [{}, {}, {"boot_seconds": 0.2}, {"name": name, "fail": fail}]
     for (forward, backward), values in zip(PAIRS, arguments, strict=True):
         job = {"forward_operation": forward, "backward_operation": backward, "arguments": values}
-        assert client.post(f"{path}/jobs", job).status == 201
+        client.create(f"{path}/jobs", job)
     return path
 
 

@@ -18,9 +18,7 @@ SUM = {"task_id": "demo.sum", "args": {"numbers": [1, 2]}}
 def submitted(stack: System) -> str:
     """Submits a job of alice; returns its path."""
     jobs = f"/api/offices/{stack.office_id}/jobs"
-    answer = stack.client("alice").post(jobs, SUM)
-    assert answer.status == 201, answer.body
-    return f"{jobs}/{answer.json['id']}"
+    return f"{jobs}/{stack.client('alice').create(jobs, SUM)['id']}"
 
 
 def done(stack: System, path: str) -> dict[str, Any]:

@@ -25,22 +25,16 @@ def make(stack: System) -> Timetable:
     minute = (now(alice) + timedelta(seconds=90)).replace(second=0, microsecond=0)
     later = minute + timedelta(minutes=1)
     cron = {"name": "minute", "kind": "cron", "cron": f"{minute.minute} {minute.hour} * * *", **SUM}
-    schedule = create(alice, "/api/schedules", cron)
+    schedule = alice.create("/api/schedules", cron)
     assert datetime.fromisoformat(schedule["next_run_at"]) == minute
     # A separate office, because other tests read the newest rows of the demonstration's office.
-    office = create(alice, "/api/offices", {"name": "Timetable"})["id"]
+    office = alice.create("/api/offices", {"name": "Timetable"})["id"]
     body = workflow_body(stack, office=office, schedule_config=daily(minute))
-    workflow = create(alice, "/api/workflows", body)
+    workflow = alice.create("/api/workflows", body)
     assert datetime.fromisoformat(workflow["next_run_at"]) == minute
     edited = alice.send("PATCH", f"/api/workflows/{workflow['id']}", {"schedule_config": daily(later)}).json
     assert datetime.fromisoformat(edited["next_run_at"]) == later
     return Timetable(minute, later, schedule, workflow)
-
-
-def create(client: Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    answer = client.post(path, body)
-    assert answer.status == 201, answer.body
-    return dict(answer.json)
 
 
 def now(client: Client) -> datetime:
