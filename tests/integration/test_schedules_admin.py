@@ -160,13 +160,8 @@ def test_the_form_has_every_policy_of_a_schedule(client):
     office = an_office(make_user("bob"))
     calendar = calendars.create({"name": "holidays"}, owner=root, now=T0)
     policies = {
-        **{
-            "grace": 600,
-            "retry_backoff": "linear",
-            "retry_base_delay": 5,
-            "timeout_ms": 7,
-            "on_lost": "fail",
-        },
+        **{"grace": 600, "retry_backoff": "linear", "retry_base_delay": 5},
+        **{"timeout_ms": 7, "on_lost": "fail"},
         **{"notify_after_failures": 3, "notify_after_missed": 4},
     }
     choices = {"calendar": str(calendar.pk), "notify_office": str(office.pk)}

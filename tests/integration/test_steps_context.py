@@ -64,13 +64,6 @@ def test_the_context_has_at_most_256_kib():
     assert queue.context == {}
 
 
-def test_the_context_of_a_failed_operation_is_kept_for_its_rollback():
-    queue = a_queue(a_job("a", "fail"))
-    lifecycle.run(queue.queue_id)
-    run_operation(queue)
-    assert fresh(queue).context == {"notes": ["a FORWARD"]}
-
-
 def test_the_context_is_unchanged_after_a_workers_death():
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)

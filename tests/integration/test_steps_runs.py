@@ -55,22 +55,12 @@ def test_a_failure_rolls_back_from_the_failed_job_to_the_head():
     assert steps(queue)[2].job_return == "UNINIT"
 
 
-def test_a_timeout_rolls_back_too():
-    queue = completed(a_queue(a_job("a"), a_job("b", TIME_OUT)))
-    assert states(queue) == ["SUCCESS, CANCELED", "TIMEOUT, CANCELED"]
-
-
 def test_a_job_without_a_library_rolls_back_before_it_runs():
     queue = completed(a_queue(a_job("a", operation_library=LIBRARY), a_job("b"), queue_library="UNINIT"))
     assert states(queue) == ["SUCCESS, CANCELED", "NOLIB"]
     assert steps(queue)[1].job_return == "UNINIT"
     assert queue.context == {"notes": ["a FORWARD", "a BACKWARD"]}
     assert [line["state"] for line in queue.queue_return] == ["SUCCESS", "NOLIB", "SUCCESS, CANCELED"]
-
-
-def test_a_job_without_operation_or_library_is_no_success():
-    queue = completed(a_queue(a_job("a", operation_library=LIBRARY), {}, queue_library="UNINIT"))
-    assert states(queue) == ["SUCCESS, CANCELED", "NOLIB"]
 
 
 def test_a_queue_whose_first_job_has_no_library_is_ready_again_at_once():

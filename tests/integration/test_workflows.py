@@ -68,13 +68,6 @@ def test_an_inactive_workflow_has_no_pending_run(status):
     assert not pending(a_workflow(status=status)).exists()
 
 
-def test_registering_again_keeps_the_run():
-    workflow = a_workflow()
-    run = pending(workflow).get()
-    assert workflows.schedule_all(after(60)) == {"created": 0, "kept": 1, "replaced": 0, "removed": 0}
-    assert pending(workflow).get() == run
-
-
 def test_an_edited_time_replaces_the_run_at_once():
     workflow = a_workflow()
     old = pending(workflow).get()
@@ -120,13 +113,14 @@ def test_a_pause_removes_the_pending_run_and_activating_registers_a_new_one():
 
 def test_the_cron_makes_keeps_replaces_and_removes():
     missing, right, wrong, paused = (a_workflow(an_office()) for _ in range(4))
+    kept = pending(right).get()
     pending(missing).delete()
     pending(wrong).update(scheduled_time=after(1234))
     Workflow.objects.filter(id=paused.id).update(status="paused")
     assert workflows.schedule_all(after(60)) == {"created": 1, "kept": 1, "replaced": 1, "removed": 1}
     assert workflows.schedule_all(after(60)) == {"created": 0, "kept": 3, "replaced": 0, "removed": 0}
     assert pending(wrong).get().scheduled_time == pending(missing).get().scheduled_time == TOMORROW_AT_NINE
-    assert pending(right).exists()
+    assert pending(right).get() == kept
 
 
 def test_a_run_that_is_overdue_is_kept_until_it_starts():
@@ -309,6 +303,7 @@ def test_a_run_that_cannot_be_submitted_fails_and_the_next_is_registered():
     assert run.status == RunStatus.FAILED
     assert "No Task 'was.removed' is registered." in run.error_message
     assert pending(workflow).get().scheduled_time == after(2 * 86_400)
+    assert Event.objects.get(type=EventType.WORKFLOW_RUN_FAILED).details["run_id"] == str(run.id)
 
 
 def test_a_run_whose_unique_key_is_taken_fails_with_the_reason_and_writes_no_job():
@@ -439,14 +434,6 @@ def test_only_the_last_failure_of_a_run_is_an_event_of_its_office():
         "retry_count": 1,
     }
     assert error.startswith("1 of 3 steps failed. b: ")
-
-
-def test_a_run_that_cannot_be_submitted_is_an_event_too():
-    workflow = a_workflow()
-    Workflow.objects.filter(id=workflow.id).update(steps=[a_step("a", task_id="was.removed")])
-    runs.run_due(TOMORROW_AT_NINE)
-    event = Event.objects.get(type=EventType.WORKFLOW_RUN_FAILED)
-    assert event.details["run_id"] == str(the_run(workflow).id)
 
 
 def test_a_webhook_receives_the_failure_of_a_run_by_default(settings):

@@ -99,18 +99,9 @@ def test_a_refusal_names_the_field(client, office, fields, field):
 def test_the_cron_is_idempotent(client, office):
     made = post(client, "/api/workflows", body(office)).json()
     WorkflowRun.objects.filter(workflow=made["id"]).delete()
-    assert post(client, "/api/scheduler/cron").json() == {
-        "created": 1,
-        "kept": 0,
-        "replaced": 0,
-        "removed": 0,
-    }
-    assert post(client, "/api/scheduler/cron").json() == {
-        "created": 0,
-        "kept": 1,
-        "replaced": 0,
-        "removed": 0,
-    }
+    nothing = {"created": 0, "kept": 0, "replaced": 0, "removed": 0}
+    assert post(client, "/api/scheduler/cron").json() == nothing | {"created": 1}
+    assert post(client, "/api/scheduler/cron").json() == nothing | {"kept": 1}
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

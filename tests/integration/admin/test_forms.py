@@ -1,5 +1,6 @@
 """Forms of the admin change rows through the domain, and protect rows that must not be edited."""
 
+import re
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from jobs.models.office import default_retryable_failures
 from jobs.states import JobStatus, MemberRole
 from tests.factories import a_user, an_office, claimed, fresh, submitted
 from tests.integration.admin.action_form import address
+from tests.integration.pages.clients import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -21,20 +23,14 @@ pytestmark = pytest.mark.django_db
 def staff(name: str, *rights: str) -> Client:
     user = a_user(name, is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
-    client = Client(headers={"Accept-Language": "en"})
-    client.force_login(user)
-    return client
+    return signed_in(user)
 
 
 def form_of(page: Any) -> dict[str, Any]:
     """The values that a browser would send back unchanged."""
     form = page.context["adminform"].form
-    values = {}
-    for name in form.fields:
-        value = form[name].value()
-        if value is not None and value is not False:
-            values[name] = value
-    return values
+    values = {name: form[name].value() for name in form.fields}
+    return {name: value for name, value in values.items() if value is not None and value is not False}
 
 
 # --- offices and members ---------------------------------------------------------------------------
@@ -122,11 +118,7 @@ def test_a_token_is_shown_once_and_works(root):
     values = {"user": str(a_user("alice").pk), "name": "ci", "expires_at_0": "", "expires_at_1": ""}
     page = root.post(address(ApiToken, "add"), values)
     token = ApiToken.objects.get()
-    [plain] = [
-        word
-        for word in page.content.decode().replace("<", " ").replace(">", " ").split()
-        if word.startswith(token.prefix)
-    ]
+    [plain] = re.findall(rf"[>\s]({re.escape(token.prefix)}[^<\s]*)", page.content.decode())
     assert Client(headers={"Authorization": f"Token {plain}"}).get("/api/offices").status_code == 200
     assert plain not in root.get(address(ApiToken, "change", token.pk)).content.decode()
     assert plain not in str(root.session.items()) + str(root.cookies)

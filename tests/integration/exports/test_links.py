@@ -66,13 +66,8 @@ def test_an_altered_link_is_refused(client, job) -> None:
     flipped = ("B" if signature[0] == "A" else "A") + signature[1:]
     for wrong in (
         *(f"{other_id}.{signature}", f"{link_id}.{flipped}", f"{link_id}.{signature[:-1]}", f"{link_id}."),
-        *(
-            link_id,
-            f"{link_id}.{signature}.{signature}",
-            f"0{link_id}.{signature}",
-            "x" * 2000,
-            "..%2f..%2fetc",
-        ),
+        *(link_id, f"{link_id}.{signature}.{signature}", f"0{link_id}.{signature}"),
+        *("x" * 2000, "..%2f..%2fetc"),
     ):
         answer = Client().get(f"{stem}/{wrong}")
         assert answer.status_code == 404, wrong
