@@ -14,13 +14,8 @@ from tests.schedule_factories import a_schedule, claim, end, executions, fire
 pytestmark = pytest.mark.django_db
 
 JSON = "application/json"
-CRON = {
-    "name": "nightly",
-    "task_id": "demo.sum",
-    "args": {"numbers": [1]},
-    "kind": "cron",
-    "cron": "0 9 * * 1-5",
-}
+SUM = {"name": "nightly", "task_id": "demo.sum", "args": {"numbers": [1]}}
+CRON = {**SUM, "kind": "cron", "cron": "0 9 * * 1-5"}
 
 
 @pytest.fixture
@@ -115,11 +110,7 @@ def test_the_policies_of_a_schedule_are_saved_and_reset_by_a_put(client):
 
 
 def test_the_notifications_of_a_schedule_are_saved_and_reset_by_a_put(client, alice):
-    values = {
-        "notify_after_failures": 3,
-        "notify_after_missed": 5,
-        "notify_office": str(an_office(alice).id),
-    }
+    values = {"notify_after_failures": 3, "notify_after_missed": 5, "notify_office": str(an_office(alice).id)}
     made = post(client, "/api/schedules", {**CRON, **values}).json()
     assert {name: made[name] for name in values} == values
     assert made["failing_since"] is None
@@ -259,11 +250,8 @@ def test_a_manual_run_makes_a_new_execution(client, alice):
     answer = post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1, 2]}})
     assert answer.status_code == 202
     execution = Execution.objects.get(id=answer.json()["execution_id"])
-    assert (execution.trigger, execution.args, execution.max_retries) == (
-        Trigger.MANUAL,
-        {"numbers": [1, 2]},
-        3,
-    )
+    assert (execution.trigger, execution.max_retries) == (Trigger.MANUAL, 3)
+    assert execution.args == {"numbers": [1, 2]}
     document = client.get(answer["Location"]).json()
     assert (document["task_id"], document["trigger"], document["status"]) == ("demo.sum", "MANUAL", "PENDING")
 
@@ -309,9 +297,8 @@ def test_a_run_of_another_task_is_accepted_meanwhile(client):
 
 def test_an_unknown_task_is_not_found_and_bad_args_are_refused(client):
     assert post(client, "/api/tasks/no.such/run").status_code == 404
-    assert post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": "x"}}).json()["errors"].keys() == {
-        "args"
-    }
+    refused = post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": "x"}})
+    assert list(refused.json()["errors"]) == ["args"]
 
 
 # --- executions ------------------------------------------------------------------------------------
@@ -323,16 +310,15 @@ def test_an_execution_has_the_fields_of_the_v1_contract(client, alice):
     (execution,) = executions(schedule)
     claim(execution, "w@here").fail(error="broken", traceback="File x\x00", delay_ms=60_000)
     document = client.get(f"/api/executions/{execution.id}").json()
-    assert document["attempts"][0]["traceback"] == "File x\ufffd"
     (listed,) = client.get("/api/executions").json()["results"]
     assert listed["attempts"][0]["traceback"] is None
     assert document["schedule_id"] == str(schedule.id)
     assert (document["status"], document["retry_count"], document["error"]) == ("PENDING", 1, "broken")
     assert document["next_retry_at"] is not None
     assert document["instance"] == "w@here"
-    assert [
-        (attempt["number"], attempt["outcome"], attempt["error"]) for attempt in document["attempts"]
-    ] == [(1, "failure", "broken")]
+    (attempt,) = document["attempts"]
+    assert (attempt["number"], attempt["outcome"], attempt["error"]) == (1, "failure", "broken")
+    assert attempt["traceback"] == "File x\ufffd"
     expected = {
         *("execution_id", "task_id", "trigger", "schedule_id", "schedule_name", "scheduled_for"),
         *("created_at", "started_at", "finished_at", "next_retry_at", "locked_until", "instance"),

@@ -147,13 +147,8 @@ def test_a_queue_names_only_a_registered_library():
 
 
 def test_an_operation_takes_the_arguments_that_it_names():
-    queue = a_queue(
-        {
-            "forward_operation": "nothing",
-            "backward_operation": "undo",
-            "arguments": {"tag": "only the undo's"},
-        }
-    )
+    operations = {"forward_operation": "nothing", "backward_operation": "undo"}
+    queue = a_queue({**operations, "arguments": {"tag": "only the undo's"}})
     assert len(steps(queue)) == 1
 
 

@@ -209,11 +209,8 @@ def test_a_failed_rollback_can_be_rerun_by_hand():
     job = steps(queue)[1]
     lifecycle.rerun_backward(queue.queue_id, job.job_id)
     again = fresh(queue)
-    assert (again.state, again.operation_direction, again.running_job) == (
-        "RUNNING",
-        "BACKWARD",
-        str(job.job_id),
-    )
+    assert (again.state, again.operation_direction) == ("RUNNING", "BACKWARD")
+    assert again.running_job == str(job.job_id)
     assert again.context == queue.context
     # The backward operation that always fails fails three more times.
     run_to_end(queue)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from jobs.models import ApiToken, Membership
@@ -15,15 +14,14 @@ from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.sockets import code_of, opened, receive
 from tests.integration.web_process import running
 from tests.step_factories import a_job, a_queue, completed, run_to_end
+from tests.workers import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory, django_db_setup):
-    database = connections["default"].settings_dict
-    url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}&port={database['PORT']}"
-    with running(tmp_path_factory.mktemp("web"), module="config.web", DATABASE_URL=url) as web:
+    with running(tmp_path_factory.mktemp("web"), "config.web", DATABASE_URL=database_url()) as web:
         yield f"ws://127.0.0.1:{web.port}"
 
 

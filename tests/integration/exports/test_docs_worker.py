@@ -41,9 +41,8 @@ def test_the_worker_of_the_page_completes_an_export(redis, minji, worker) -> Non
     worker["work"](*requests(redis))
     tools.drain(listener)
     assert (after(job).status, after(job).result_size) == (Status.SUCCEEDED, 4)
-    assert [path.name for path in settings.DURE_EXPORT_PATH.joinpath(*job.folder).iterdir()] == [
-        job.output[-1]
-    ]
+    (file,) = settings.DURE_EXPORT_PATH.joinpath(*job.folder).iterdir()
+    assert file.name == job.output[-1]
     assert redis.xinfo_groups(REQUESTS)[0]["name"].decode() == streams.WORKERS
 
 

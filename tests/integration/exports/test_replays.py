@@ -158,9 +158,8 @@ def test_a_replay_with_a_live_export_is_not_deleted(client, minji) -> None:
 def test_uploads_deletions_and_cancelled_exports_are_in_the_log_of_the_account(client, minji) -> None:
     replay = upload(client, title="final").json()["replayId"]
     assert upload(client, b"no replay").status_code == 400
-    export = client.post(f"/api/replays/{replay}/exports/mp4", {}, content_type="application/json").json()[
-        "jobId"
-    ]
+    path = f"/api/replays/{replay}/exports/mp4"
+    export = client.post(path, {}, content_type="application/json").json()["jobId"]
     for expected in (202, 409):
         assert client.post(f"/api/jobs/{export}/cancel").status_code == expected
     assert client.delete(f"/api/replays/{replay}").status_code == 204

@@ -97,17 +97,9 @@ def test_the_page_shows_attempts_arguments_and_result(alice):
     args = {"method": "GET", "url": "https://a.example", "headers": headers}
     run = a_run_by_hand(task_id="http.request", args=args)
     claim(run, "w7@test").fail(error="it broke <b>", traceback="File <x>", delay_ms=60_000)
-    claimed_again = alice.get(f"/executions/{run.id}")
-    text = text_of(claimed_again)
-    for expected in (
-        "w7@test",
-        "it broke &lt;b&gt;",
-        "File &lt;x&gt;",
-        "https://a.example",
-        "alice",
-        "manual",
-        "1 of 3",
-    ):
+    text = text_of(alice.get(f"/executions/{run.id}"))
+    texts = ("w7@test", "it broke &lt;b&gt;", "File &lt;x&gt;", "https://a.example", "manual", "1 of 3")
+    for expected in ("alice", *texts):
         assert expected in text, expected
     assert "Bearer abc" not in text
     assert "Next attempt" in text

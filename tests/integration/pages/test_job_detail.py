@@ -15,16 +15,9 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_job_shows_its_attempts_its_reasons_and_its_arguments(office, alice):
-    first, second = submitted(
-        office,
-        {
-            "ref": "first",
-            "task_id": "http.request",
-            "args": {"method": "GET", "url": "https://a.example", "headers": {"Authorization": "Bearer abc"}},
-        },
-        {"ref": "second", "depends_on": ["first"]},
-        name="x",
-    )
+    args = {"method": "GET", "url": "https://a.example", "headers": {"Authorization": "Bearer abc"}}
+    request = {"ref": "first", "task_id": "http.request", "args": args}
+    first, second = submitted(office, request, {"ref": "second", "depends_on": ["first"]}, name="x")
     running(first, worker="w7@test").fail(error="it broke <b>", delay_ms=60_000)
     page = alice.get(at(office, f"/jobs/{first.id}")).content.decode()
     assert "w7@test" in page
@@ -55,11 +48,8 @@ def test_a_running_job_shows_its_lease_its_heartbeat_and_its_dependencies(office
     assert page.context["worker"].name == "w7@test"
     assert "</time> ago" in text
     drawing = page.context["drawing"]
-    assert {box.node.ref: box.critical for box in drawing.boxes} == {
-        "first": False,
-        "second": True,
-        "third": False,
-    }
+    critical = {box.node.ref: box.critical for box in drawing.boxes}
+    assert critical == {"first": False, "second": True, "third": False}
     assert len(drawing.lines) == 3
     assert f"/batches/{first.batch_id}#box-{second.id}" in text
     ended = alice.get(at(office, f"/jobs/{first.id}"))

@@ -22,27 +22,15 @@ def a_batch(office, name: str) -> None:
     submitted(office, {"ref": "a"}, {"ref": "b"}, name=name)
 
 
-def schedule_named(_office, name: str) -> None:
-    of_alice(name=name)
-
-
-def workflow_named(office, name: str) -> None:
-    made(office, name=name)
-
-
-def queue_named(office, name: str) -> None:
-    a_queue(name=name, office=office)
-
-
-LISTS = [
-    (lambda office: at(office, "/jobs"), a_job),
-    (lambda office: at(office, "/batches"), a_batch),
-    (lambda office: "/schedules", schedule_named),
-    (lambda office: "/workflows", workflow_named),
-    (lambda office: "/runs", a_job),
-    (lambda office: "/step-queues", queue_named),
-]
-WHICH = pytest.mark.parametrize(("address", "create"), LISTS, ids=[make.__name__ for _, make in LISTS])
+LISTS = {
+    "jobs": (lambda office: at(office, "/jobs"), a_job),
+    "batches": (lambda office: at(office, "/batches"), a_batch),
+    "schedules": (lambda office: "/schedules", lambda office, name: of_alice(name=name)),
+    "workflows": (lambda office: "/workflows", lambda office, name: made(office, name=name)),
+    "runs": (lambda office: "/runs", a_job),
+    "step queues": (lambda office: "/step-queues", lambda office, name: a_queue(name=name, office=office)),
+}
+WHICH = pytest.mark.parametrize(("address", "create"), LISTS.values(), ids=LISTS)
 
 
 def live_address(page) -> str:

@@ -102,9 +102,8 @@ def test_each_tile_leads_to_what_it_counts(office, alice):
 
 def test_a_filter_of_workflow_runs_that_makes_no_sense_lists_none(office, alice):
     started = runs.run_now(a_workflow(office, now=timezone.now()).id, user_id=None, now=timezone.now())
-    assert {row["run"].pk for row in alice.get("/workflows/runs?status=running").context["rows"]} == {
-        started.pk
-    }
+    (row,) = alice.get("/workflows/runs?status=running").context["rows"]
+    assert row["run"].pk == started.pk
     for query in ("status=odd", "ended=%00", "status=running&ended=9y"):
         page = alice.get(f"/workflows/runs?{query}")
         assert (page.status_code, page.context["rows"]) == (200, []), query

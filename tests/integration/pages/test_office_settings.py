@@ -68,10 +68,8 @@ def test_the_owner_changes_limits_timeouts_and_retries(office, alice):
     assert (changed.default_timeout_ms, changed.retry_base_delay_ms) == (90_500, 2_000)
     assert changed.max_concurrent_by_role == {"Web": 1, "QA": 0}
     assert changed.default_timeout_by_role == {"Web": 5000, "QA": 500}
-    assert (changed.max_retries, changed.retryable_failures) == (
-        office.max_retries,
-        office.retryable_failures,
-    )
+    assert changed.max_retries == office.max_retries
+    assert changed.retryable_failures == office.retryable_failures
 
 
 def test_saving_keeps_what_another_owner_changed_meanwhile(office, alice):

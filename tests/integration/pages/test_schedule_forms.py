@@ -23,12 +23,8 @@ def test_the_form_creates_a_schedule(alice):
     answer = alice.post("/schedules/new", FORM)
     made = Schedule.objects.get()
     assert answer["Location"] == f"/schedules/{made.id}"
-    assert (made.name, made.task_id, made.args, made.cron) == (
-        "nightly",
-        "demo.sum",
-        {"numbers": [1, 2]},
-        "0 9 * * MON-FRI",
-    )
+    assert (made.name, made.task_id, made.cron) == ("nightly", "demo.sum", "0 9 * * MON-FRI")
+    assert made.args == {"numbers": [1, 2]}
     assert (made.owner, made.enabled, made.next_run_at is None) == (a_user("alice"), True, False)
 
 

@@ -27,14 +27,8 @@ def pages_of(queue: StepQueue) -> list[str]:
 def actions_of(queue: StepQueue) -> list[str]:
     step = Step.objects.filter(queue=queue).first()
     assert step is not None
-    return [
-        at(queue, "/run"),
-        at(queue, "/cancel"),
-        at(queue, "/resume"),
-        at(queue, "/check"),
-        at(queue, f"/jobs/{step.job_id}/rerun"),
-        at(queue, "/delete"),
-    ]
+    acts = ("/run", "/cancel", "/resume", "/check", f"/jobs/{step.job_id}/rerun", "/delete")
+    return [at(queue, act) for act in acts]
 
 
 # --- access --------------------------------------------------------------------------------
@@ -73,10 +67,8 @@ def test_staff_have_read_only_access_to_other_users_queues():
 
 
 def test_a_job_of_another_queue_cannot_be_rerun_through_an_own_queue(alice):
-    mine, other = (
-        a_queue(a_job()),
-        completed(a_queue(a_job(backward="fail", forward="fail"), owner=a_user("bob"))),
-    )
+    mine = a_queue(a_job())
+    other = completed(a_queue(a_job(backward="fail", forward="fail"), owner=a_user("bob")))
     step = Step.objects.get(queue=other)
     assert alice.post(at(mine, f"/jobs/{step.job_id}/rerun")).status_code == 404
     assert fresh(other).state == QueueState.READY
@@ -117,24 +109,17 @@ def test_list_pages_have_no_gap_or_overlap_while_queues_are_created(alice):
 
 def test_a_queues_label_says_what_it_does_or_how_it_ended(alice):
     queues = {
-        "new": a_queue(),
-        "made": a_queue(a_job()),
-        "fine": completed(a_queue(a_job())),
-        "undone": completed(a_queue(a_job(), a_job(forward="fail"))),
-        "stuck": completed(a_queue(a_job(backward="fail"), a_job(forward="fail"))),
-        "runs": a_queue(a_job(), a_job()),
+        "empty": a_queue(),
+        "ready": a_queue(a_job()),
+        "succeeded": completed(a_queue(a_job())),
+        "rolled back": completed(a_queue(a_job(), a_job(forward="fail"))),
+        "rollback incomplete": completed(a_queue(a_job(backward="fail"), a_job(forward="fail"))),
+        "running": a_queue(a_job(), a_job()),
     }
-    lifecycle.run(queues["runs"].queue_id)
+    lifecycle.run(queues["running"].queue_id)
     rows = alice.get("/step-queues").context["rows"]
-    words = {row["queue"].queue_id: str(row["label"].name) for row in rows}
-    assert {name: words[queue.queue_id] for name, queue in queues.items()} == {
-        "new": "empty",
-        "made": "ready",
-        "fine": "succeeded",
-        "undone": "rolled back",
-        "stuck": "rollback incomplete",
-        "runs": "running",
-    }
+    labels_by_queue = {row["queue"].queue_id: str(row["label"].name) for row in rows}
+    assert labels_by_queue == {queue.queue_id: label for label, queue in queues.items()}
 
 
 # --- acting ----------------------------------------------------------------------------------------
@@ -146,22 +131,15 @@ def buttons(page) -> set[str]:
 
 def test_a_queues_page_runs_cancels_reruns_and_deletes_it(alice):
     queue = a_queue(a_job("one", backward="fail"), a_job("two"))
-    assert buttons(alice.get(at(queue))) == {"do-run", "do-add", "do-copy", "do-check", "do-delete"}
+    idle = {"do-run", "do-add", "do-copy", "do-check", "do-delete"}
+    assert buttons(alice.get(at(queue))) == idle
     assert "Queue started." in text(alice.post(at(queue, "/run"), follow=True))
     assert buttons(alice.get(at(queue))) == {"do-cancel", "do-copy", "do-check"}
     answer = alice.post(at(queue, "/cancel"), follow=True)
     assert "Rollback requested." in text(answer)
     assert fresh(queue).cancel_requested_at is not None
     run_to_end(queue)
-    assert buttons(alice.get(at(queue))) == {
-        "do-run",
-        "do-add",
-        "do-copy",
-        "do-check",
-        "do-delete",
-        "do-resume",
-        "again-1",
-    }
+    assert buttons(alice.get(at(queue))) == {*idle, "do-resume", "again-1"}
     first = Step.objects.get(queue=queue, number=1)
     assert "Rollback retried." in text(alice.post(at(queue, f"/jobs/{first.job_id}/rerun"), follow=True))
     assert fresh(queue).operation_direction == Direction.BACKWARD

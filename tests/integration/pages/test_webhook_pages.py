@@ -111,10 +111,8 @@ def test_only_owners_see_and_change_webhooks(office):
     for rest in ("", f"/{webhook.pk}", f"/{webhook.pk}/delete"):
         path = at(office, f"/webhooks{rest}")
         assert (sign_in("olga").get(path).status_code, sign_in("mallory").get(path).status_code) == (403, 404)
-    for rest in (
-        "",
-        *(f"/{webhook.pk}{act}" for act in ("", "/delete", "/disable", "/rotate", "/deliveries/1")),
-    ):
+    acts = ("", "/delete", "/disable", "/rotate", "/deliveries/1")
+    for rest in ("", *(f"/{webhook.pk}{act}" for act in acts)):
         path = at(office, f"/webhooks{rest}")
         assert sign_in("olga").post(path, FORM).status_code == 403, rest
         assert sign_in("mallory").post(path, FORM).status_code == 404, rest
@@ -130,31 +128,21 @@ def test_a_webhook_is_reached_through_its_own_office_only(office, alice):
 
 
 CHAT_URL = "https://hooks.slack.com/services/a-secret-token"
-CHAT = {
-    "url": CHAT_URL,
-    "format": "slack",
-    "event_types": ["job_failed"],
-}
+CHAT = {"url": CHAT_URL, "format": "slack", "event_types": ["job_failed"]}
 
 
 def test_a_webhook_of_a_chat_has_no_secret_and_its_url_is_not_returned(office, alice):
     pages = [alice.post(at(office, "/webhooks"), CHAT)]
     webhook = Webhook.objects.get()
     assert (webhook.format, webhook.url) == ("slack", CHAT["url"])
-    pages += [
-        alice.get(path)
-        for path in (
-            at(office, "/webhooks"),
-            webhook_page(webhook),
-            webhook_page(webhook, "/delete"),
-            at(office, "/activity"),
-        )
-    ]
+    of_office = [at(office, rest) for rest in ("/webhooks", "/activity")]
+    of_webhook = [webhook_page(webhook, rest) for rest in ("", "/delete")]
+    pages += [alice.get(path) for path in (*of_office, *of_webhook)]
     for page in pages:
         assert page.status_code == 200
         assert "a-secret-token" not in text_of(page) and "whsec_" not in text_of(page)
     assert "https://hooks.slack.com/…" in text_of(pages[1]) and "Slack" in text_of(pages[1])
-    assert "/rotate" not in text_of(pages[2])
+    assert "/rotate" not in text_of(pages[3])
     refused = alice.post(webhook_page(webhook, "/rotate"), follow=True)
     assert "this webhook has no secret" in text_of(refused)
 
