@@ -13,9 +13,11 @@ from django.utils import timezone
 
 from exports import links
 from exports.models import DeadLetter
+from jobs import deletions
 from jobs.models import ApiToken, Membership, Notification
 from jobs.notifications import webhooks
-from jobs.states import MemberRole
+from jobs.states import DeletedKind, MemberRole
+from scheduler.models import SavedView
 from scheduler.schedules import calendars
 from scheduler.steps import queues as step_queues
 from scheduler.workflows import runs
@@ -40,8 +42,9 @@ class Tenant:
         (job,) = factories.submitted(self.office, {"ref": self.mark}, name=self.mark)
         viewer = self.member("viewer", MemberRole.VIEWER)
         webhook = webhooks.add(self.office, url=f"https://{self.mark}.example/")
+        body = '{"type": "test"}'
         delivery = Notification.objects.create(
-            office=self.office, webhook=webhook, event_id=1, body="{}", created_at=now, gave_up_at=now
+            office=self.office, webhook=webhook, event_id=1, body=body, created_at=now, gave_up_at=now
         )
         a_calendar = {"name": self.mark, "dates": ["2026-12-25"]}
         daily = {"kind": "cron", "cron": "0 9 * * *"}
@@ -55,11 +58,16 @@ class Tenant:
         letter = DeadLetter.objects.create(
             source_stream="job.progress", source_id=name, fields={}, reason=self.mark, failed_at=now
         )
+        view = SavedView.objects.create(user=self.owner, name=self.mark)
+        removed = SavedView.objects.create(user=self.owner, name=f"{self.mark} removed")
+        deletion = deletions.record(DeletedKind.VIEW, removed, self.owner, now)
+        removed.delete()
+        step_job = step_factories.steps(queue)[0].job_id
         self._ids: list[tuple[str, str, Any]] = [
             ("office_id", "", self.office.id),
-            ("job_id", "/api/offices", job.id),
-            ("job_id", "/api/jobs", export.pk),
-            ("job_id", "/api/queues", step_factories.steps(queue)[0].job_id),
+            *(("job_id", below, job.id) for below in ("/api/offices", "/offices")),
+            *(("job_id", below, export.pk) for below in ("/api/jobs", "/exports")),
+            *(("job_id", below, step_job) for below in ("/api/queues", "/step-queues")),
             ("job_id", "/api/steps", step_queues.create_job(step, self.owner).job_id),
             ("batch_id", "", job.batch_id),
             ("username", "", viewer.username),
@@ -68,6 +76,7 @@ class Tenant:
             ("schedule_id", "", schedule.id),
             ("calendar_id", "", calendars.create(a_calendar, owner=self.owner, now=now).pk),
             ("workflow_id", "", workflow.id),
+            ("run_id", "/runs", execution),
             ("run_id", "", runs.run_now(workflow.id, user_id=self.owner.pk, now=now).id),
             ("execution_id", "", execution),
             ("queue_id", "", queue.queue_id),
@@ -75,6 +84,9 @@ class Tenant:
             ("letter_id", "", letter.pk),
             ("link_id", "", link.pk),
             ("token", "", links.token_of(link)),
+            ("token_id", "", ApiToken.issue(self.owner, self.mark, now)[0].pk),
+            ("view_id", "", view.pk),
+            ("deletion_id", "", deletion.pk),
         ]
 
     def member(self, name: str, role: str) -> Any:

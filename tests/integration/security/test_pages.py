@@ -1,4 +1,4 @@
-"""Every page asks visitors to sign in, and no page accepts a form without its CSRF token."""
+"""Every page asks visitors to sign in, takes a form with its CSRF token only, and is the owner's alone."""
 
 import re
 import uuid
@@ -9,6 +9,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from tests.factories import a_user
+from tests.integration.pages.clients import signed_in
+from tests.integration.security.tenants import SHARED, Tenant, changes, snapshot, undone
 from tests.workers import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -27,6 +29,9 @@ ACTS = {
     *("revoke", "run", "seen", "tokens", "views"),
 }
 SAMPLES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "id": "1"}
+# What an address has beside ids.
+WORDS = {"action": "disable", "kind": "gif", "verb": "cancel"}
+PARAMETER = re.compile(r"<(?:(\w+):)?(\w+)>")
 
 
 def routes(patterns: Iterable[URLPattern | URLResolver], prefix: str = "/") -> Iterator[str]:
@@ -37,13 +42,35 @@ def routes(patterns: Iterable[URLPattern | URLResolver], prefix: str = "/") -> I
         if isinstance(pattern, URLResolver):
             yield from routes(pattern.url_patterns, path)
         else:
-            yield re.sub(r"<(?:(\w+):)?\w+>", lambda match: SAMPLES.get(match[1], "x"), path)
+            yield path
+
+
+def sample(route: str) -> str:
+    return PARAMETER.sub(lambda match: SAMPLES.get(match[1], "x"), route)
+
+
+def routes_of_pages() -> list[str]:
+    paths = set(routes(get_resolver().url_patterns))
+    assert {sample(path) for path in paths} > OPEN
+    return sorted(path for path in paths if sample(path) not in OPEN)
 
 
 def pages() -> list[str]:
-    paths = set(routes(get_resolver().url_patterns))
-    assert paths > OPEN
-    return sorted(paths - OPEN)
+    return [sample(route) for route in routes_of_pages()]
+
+
+def pages_of(tenant: Tenant) -> Iterator[str]:
+    """The addresses that name an object of the tenant."""
+    for route in routes_of_pages():
+        names = {name for _, name in PARAMETER.findall(route)} - WORDS.keys()
+        if names - SHARED.keys():
+            path = PARAMETER.sub(lambda match: WORDS.get(match[2], f"{{{match[2]}}}"), route)
+            yield tenant.fill(path, sorted(names))
+
+
+def form_of(tenant: Tenant) -> dict[str, str]:
+    """What some pages need to act."""
+    return {"sure": "yes", "verb": "cancel", "username": tenant.id_of("username")}
 
 
 def test_every_page_redirects_a_visitor_to_sign_in():
@@ -74,6 +101,29 @@ def test_a_page_that_only_acts_answers_no_get():
     assert {path.rpartition("/")[2] for path in paths} == ACTS
     for path in paths:
         assert client.get(path).status_code == 405, path
+
+
+def test_the_objects_of_another_tenant_have_no_page(ours, theirs):
+    stranger, before = signed_in(ours.owner), snapshot()
+    wrong = [
+        f"{path}: {answer.status_code}"
+        for path in pages_of(theirs)
+        for answer in (stranger.get(path), stranger.post(path, form_of(theirs)))
+        # Deleting a view that does not exist leads back to the list, too.
+        if answer.status_code not in ((302, 405) if path.startswith("/runs/views/") else (404, 405))
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert changes(before) == []
+
+
+def test_the_objects_of_a_tenant_have_these_pages(ours):
+    """The control: the addresses above name what exists. Dead letters are for staff."""
+    owner, paths = signed_in(ours.owner), list(pages_of(ours))
+    assert len(paths) > 60
+    for path in paths:
+        with undone():
+            statuses = {owner.get(path).status_code, owner.post(path, form_of(ours)).status_code}
+        assert (statuses <= {404, 405}) == path.startswith("/deadletters"), (path, statuses)
 
 
 def test_no_template_has_styles_scripts_or_handlers_that_the_policy_forbids():
