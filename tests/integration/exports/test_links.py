@@ -138,14 +138,6 @@ def test_only_an_export_with_a_file_is_shared_and_not_without_limit(client, job,
     assert ExportLink.objects.count() == links.MAX_LINKS
 
 
-def test_other_users_neither_make_nor_revoke_links_on_pages(client, job) -> None:
-    link = share(client, job).json()
-    page = signed_in(tools.user("visitor"))
-    assert page.post(f"/exports/{job.pk}/links", {"hours": 1}).status_code == 404
-    assert page.post(f"/exports/{job.pk}/links/{link['linkId']}/revoke").status_code == 404
-    assert ExportLink.objects.count() == 1
-
-
 def test_a_token_is_in_no_line_of_the_log(client, job) -> None:
     """Whatever a logger writes about the address, as at each refused request."""
     path = path_of(share(client, job).json()["url"])

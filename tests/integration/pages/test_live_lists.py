@@ -88,8 +88,3 @@ def test_a_newest_row_that_is_none_is_ignored(office, alice):
     for address in (at(office, "/jobs/live"), at(office, "/batches/live"), "/schedules/live"):
         assert alice.get(address + "?newest=%00&after=x").status_code == 200
     assert "listed" in text_of(alice.get(at(office, "/jobs/live?newest=-1")))
-
-
-def test_the_part_is_only_for_members(office):
-    assert sign_in("mallory").get(at(office, "/jobs/live")).status_code == 404
-    assert sign_in("mallory").get(at(office, "/batches/live")).status_code == 404

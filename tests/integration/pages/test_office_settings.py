@@ -116,17 +116,14 @@ def test_a_paused_office_says_so_with_the_button_that_resumes_it(office, alice):
     assert not current(office).paused
 
 
-def test_others_cannot_change_an_office(office):
+def test_an_operator_cannot_change_an_office(office):
     Office.objects.update(paused=True)
     before = Office.objects.values().get(pk=office.pk)
     Membership.objects.create(office=office, user=a_user("olga"), role=MemberRole.OPERATOR)
-    olga, mallory = sign_in("olga"), sign_in("mallory")
+    olga = sign_in("olga")
     page = text_of(olga.get(at(office, "")))
     assert '<fieldset class="stack" disabled>' in page
     assert "/resume" not in page
-    assert mallory.get(at(office, "")).status_code == 404
     for rest in ("", "/limits", "/pause", "/resume"):
-        fields = {"name": "taken"}
-        assert olga.post(at(office, rest), fields).status_code == 403, rest
-        assert mallory.post(at(office, rest), fields).status_code == 404, rest
+        assert olga.post(at(office, rest), {"name": "taken"}).status_code == 403, rest
     assert Office.objects.values().get(pk=office.pk) == before

@@ -2,12 +2,11 @@
 
 import pytest
 
-from jobs.models import Execution
 from jobs.run_logs.buffer import RunLog
 from jobs.run_logs.lines import LOG, STDOUT
 from jobs.run_logs.writer import write
 from tests.factories import a_job, a_run_by_hand, running
-from tests.integration.pages.clients import at, sign_in
+from tests.integration.pages.clients import at
 from tests.schedule_factories import claim
 
 pytestmark = pytest.mark.django_db
@@ -57,10 +56,3 @@ def test_a_run_without_a_job_shows_its_log(alice):
     assert write(log)
     for address in (f"/executions/{run.id}", f"/executions/{run.id}/log"):
         assert messages(alice.get(address)) == ["by hand"]
-
-
-def test_other_users_do_not_see_the_log(office, alice, job):
-    bob = sign_in("bob")
-    assert bob.get(at(office, f"/jobs/{job.id}/log")).status_code == 404
-    execution = Execution.objects.get(job=job)
-    assert bob.get(f"/executions/{execution.pk}/log").status_code == 404

@@ -186,8 +186,3 @@ def test_odd_requests_change_nothing(edit):
     text = json.dumps([LOAD])
     for action, place in (("remove", "9"), ("remove", "x"), ("connect", "-1"), ("none", "0"), ("none", "")):
         assert edit(text, action, place).context["editor"].text == text
-
-
-def test_only_operators_edit(office):
-    workflow = made(office)
-    assert sign_in("bob").post(f"/workflows/{workflow.id}/preview", {"edit": "open"}).status_code == 404
