@@ -217,13 +217,9 @@ def test_a_webhook_is_disabled_with_a_reason_and_enabled_again(root):
 def test_a_notification_is_sent_again_unless_it_is_pending_or_its_webhook_disabled(root):
     office = an_office()
     hook = Webhook.objects.create(office=office, url="https://a.example", secret="s")
+    now = timezone.now()
     notification = Notification.objects.create(
-        office=office,
-        webhook=hook,
-        event_id=1,
-        body="{}",
-        created_at=timezone.now(),
-        gave_up_at=timezone.now(),
+        office=office, webhook=hook, event_id=1, body="{}", created_at=now, gave_up_at=now
     )
     act(root, "send_again", notification)
     notification.refresh_from_db()

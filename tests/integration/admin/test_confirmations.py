@@ -45,9 +45,8 @@ def test_an_action_on_all_matching_jobs_covers_every_office(root, jobs):
 def test_a_changed_priority_keeps_its_actor_and_reason(root, jobs):
     act(root, Job, "reprioritise", *jobs, sure="yes", priority="9", reason="release first")
     events = Event.objects.filter(type=EventType.JOB_REPRIORITISED)
-    assert {(event.details["actor"], event.details["reason"]) for event in events} == {
-        ("root", "release first")
-    }
+    whys = {(event.details["actor"], event.details["reason"]) for event in events}
+    assert whys == {("root", "release first")}
     assert {event.job_id for event in events} == {job.pk for job in jobs}
 
 

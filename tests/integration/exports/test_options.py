@@ -63,10 +63,8 @@ def test_bad_options_are_refused_and_write_nothing(client, minji, kind, body, fi
 def test_a_gif_of_more_than_a_minute_needs_a_part(client, minji) -> None:
     replay = tools.replay_of(minji, 62)
     answer = start(client, replay, {}, "gif")
-    assert (answer.status_code, answer.json()["errors"]) == (
-        400,
-        {"toMs": ["A GIF shows at most 60 s. Choose a shorter part of the replay."]},
-    )
+    reason = "A GIF shows at most 60 s. Choose a shorter part of the replay."
+    assert (answer.status_code, answer.json()["errors"]) == (400, {"toMs": [reason]})
     assert start(client, replay, {"fromMs": 1_000, "toMs": 61_000}, "gif").status_code == 202
 
 

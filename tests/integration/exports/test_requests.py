@@ -24,11 +24,8 @@ def test_a_request_goes_out_once_with_the_fields_of_the_contract(redis, minji, s
     assert outbox.send_once(redis) == 0
     ((_, fields),) = redis.xrange(REQUESTS)
     options = json.loads(fields[b"options"])
-    assert {name: fields[name] for name in (b"jobId", b"jobType", b"replayId")} == {
-        b"jobId": str(job.pk).encode(),
-        b"jobType": b"MP4",
-        b"replayId": str(job.replay_id).encode(),
-    }
+    ids = (int(fields[b"jobId"]), int(fields[b"replayId"]))
+    assert (fields[b"jobType"], *ids) == (b"MP4", job.pk, job.replay_id)
     assert options["ownerId"] == minji.pk
     assert options["durationMs"] == 966
     assert options["inputPath"] == str(settings.DURE_REPLAY_PATH / job.replay.path)
