@@ -1,40 +1,24 @@
 """A user uploads a recording, follows its export, downloads the MP4, and it plays."""
 
-import http.client
 import io
-import json
 from typing import Any
-from urllib.parse import urlsplit
 
 import av
 from PIL import Image, ImageChops
 
-from exports import sample_replay
 from tests.acceptance.system import System
+from tests.fuzz.accounts import uploaded
 from tests.unit.process_tools import eventually
 
 SECONDS = 4.0
 RED, BLUE, GOLD = (230, 72, 79), (61, 139, 253), (255, 205, 86)
 
 
-def uploaded(stack: System, content: bytes, title: str = "수용 시험") -> dict[str, Any]:
-    parts = urlsplit(stack.base_url)
-    head = '--b\r\nContent-Disposition: form-data; name="title"\r\n\r\n' + title + "\r\n"
-    head += '--b\r\nContent-Disposition: form-data; name="file"; filename="match.jsonl"\r\n\r\n'
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)
-    headers = {**stack.client("alice").headers, "Content-Type": "multipart/form-data; boundary=b"}
-    connection.request("POST", "/api/replays", head.encode() + content + b"\r\n--b--\r\n", headers)
-    answer = connection.getresponse()
-    body = answer.read()
-    assert answer.status == 201, body
-    return dict(json.loads(body))
-
-
-def exported(stack: System, replay: dict[str, Any], kind: str) -> int:
-    answer = stack.client("alice").post(f"/api/replays/{replay['replayId']}/exports/{kind}")
-    assert answer.status == 202, answer.body
-    assert answer.headers["Location"].endswith(f"/api/jobs/{answer.json['jobId']}")
-    return int(answer.json["jobId"])
+def exported(stack: System, seconds: float) -> int:
+    """An export as a video of a recording of so many seconds."""
+    alice = stack.client("alice")
+    replay = uploaded(alice, "수용 시험", seconds=seconds)
+    return int(alice.create(f"/api/replays/{replay}/exports/mp4")["jobId"])
 
 
 def ended(stack: System, job: int) -> dict[str, Any]:
@@ -46,10 +30,6 @@ def ended(stack: System, job: int) -> dict[str, Any]:
     return dict(alice.get(path).json)
 
 
-def log(seconds: float = SECONDS) -> bytes:
-    return "\n".join(sample_replay.event_log(seconds)).encode()
-
-
 def holds(picture: Image.Image, color: tuple[int, int, int]) -> bool:
     """Tells whether a pixel has about this color."""
     plain = picture.convert("RGB")
@@ -59,8 +39,7 @@ def holds(picture: Image.Image, color: tuple[int, int, int]) -> bool:
 
 
 def test_a_recording_is_exported_as_a_playable_mp4(stack):
-    job = exported(stack, uploaded(stack, log()), "mp4")
-    done = ended(stack, job)
+    done = ended(stack, exported(stack, SECONDS))
     assert (done["status"], done["progress"], done["errorCode"]) == ("SUCCEEDED", 100, None), done
     answer = stack.client("alice").get(done["resultUri"])
     assert (answer.status, answer.headers["Content-Type"]) == (200, "video/mp4")

@@ -9,7 +9,7 @@ from redis import Redis
 from websockets.sync.client import ClientConnection, connect
 
 from tests.acceptance.system import System
-from tests.acceptance.test_exports import ended, exported, log, uploaded
+from tests.acceptance.test_exports import ended, exported
 from tests.acceptance.test_operators import shell
 from tests.acceptance.test_steps import provisioning
 from tests.golden import compare, normalize
@@ -123,14 +123,14 @@ def test_frames_about_exports_have_the_frozen_form(stack: System) -> None:
     received: dict[str, Any] = {}
     with opened(stack, "/ws/jobs") as ws:
         received["snapshot"] = sorted(json.loads(ws.recv(timeout=60)))
-        done = exported(stack, uploaded(stack, log(4)), "mp4")
+        done = exported(stack, 4)
         received |= frames(ws, lambda frame: frame["type"] == "job.completed" and frame["jobId"] == done)
         ended(stack, done)
-        gone = exported(stack, uploaded(stack, log(600)), "mp4")
+        gone = exported(stack, 600)
         assert eventually(lambda: alice.get(f"/api/jobs/{gone}").json["status"] == "RUNNING", 60)
         alice.post(f"/api/jobs/{gone}/cancel")
         received |= frames(ws, lambda frame: frame["type"] == "job.cancelled")
-        lost = exported(stack, uploaded(stack, log(600)), "mp4")
+        lost = exported(stack, 600)
         assert eventually(lambda: alice.get(f"/api/jobs/{lost}").json["status"] == "RUNNING", 60)
         with Redis.from_url(shell(stack)["REDIS_URL"]) as redis:
             failure = {"jobId": str(lost), "status": "FAILED", "resultUri": "", "checksum": ""}

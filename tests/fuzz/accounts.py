@@ -91,12 +91,12 @@ def listed(client: Client, path: str) -> Any:
     return client.get(f"{path}?page_size=3").json["results"]
 
 
-def uploaded(client: Client, title: str = "fuzz", file_name: str = "fuzz.jsonl") -> int:
+def uploaded(client: Client, title: str = "fuzz", file_name: str = "fuzz.jsonl", seconds: float = 1.0) -> int:
     part = "--b\r\nContent-Disposition: form-data; name="
     quoted = file_name.replace('"', "%22")
     head = f'{part}"title"\r\n\r\n{title}\r\n{part}"file"; filename="{quoted}"\r\n\r\n'
     headers = {**client.headers, "Content-Type": "multipart/form-data; boundary=b"}
-    log = "\n".join(sample_replay.event_log(1.0))
+    log = "\n".join(sample_replay.event_log(seconds))
     body = f"{head}{log}\r\n--b--\r\n".encode()
     request = urllib.request.Request(client.base_url + "/api/replays", body, headers, method="POST")
     with client.opener.open(request, timeout=30) as response:
