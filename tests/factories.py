@@ -58,6 +58,13 @@ def resume_office(office: Office) -> None:
     lifecycle.advance_office(office.id)
 
 
+def a_member(office: Office, name: str, role: str = MemberRole.VIEWER) -> User:
+    """A user with this role in the office."""
+    user = a_user(name)
+    Membership.objects.create(office=office, user=user, role=role)
+    return user
+
+
 def submitted(office: Office, *jobs: dict[str, Any], **batch: Any) -> list[Job]:
     """Submits jobs and returns their rows, in the same order."""
     body: dict[str, Any] = {

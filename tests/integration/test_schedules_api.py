@@ -7,7 +7,7 @@ from jobs.models import Execution
 from jobs.states import Act, ExecutionStatus, Trigger
 from scheduler.manual_runs import run_schedule
 from scheduler.models import Schedule
-from tests.factories import a_job, an_office
+from tests.factories import a_job, a_member, an_office
 from tests.integration.rest_support import client_of, make_user
 from tests.schedule_factories import a_schedule, claim, end, executions, fire
 
@@ -361,8 +361,7 @@ def test_cancelling_the_execution_of_a_job_needs_a_role_that_may_act(alice):
     job = a_job(office)
     assert job.execution is not None
     path = f"/api/executions/{job.execution.id}"
-    member = make_user("viewer")
-    office.memberships.create(user=member, role="viewer")
+    member = a_member(office, "viewer")
     assert client_of(member).get(path).status_code == 200
     assert post(client_of(member), f"{path}/cancel").status_code == 403
     assert post(client_of(alice), f"{path}/cancel").status_code == 202

@@ -10,7 +10,7 @@ from jobs.api.framework import waiting
 from jobs.errors import PROBLEM_CODES
 from jobs.models import Membership
 from scheduler.steps.models import Step, StepQueue
-from tests.factories import an_office, serve_roles
+from tests.factories import a_member, an_office, serve_roles
 from tests.integration.rest_support import PROBLEM, client_of, make_user
 from tests.step_factories import (
     JOB_DEFAULTS,
@@ -373,8 +373,8 @@ def test_staff_have_read_only_access(alice):
 
 @pytest.mark.parametrize(("role", "may"), [("viewer", False), ("operator", True), ("owner", True)])
 def test_an_office_members_role_decides_what_they_may_do(alice, role, may):
-    office, bob = an_office(alice), make_user("bob")
-    Membership.objects.create(office=office, user=bob, role=role)
+    office = an_office(alice)
+    bob = a_member(office, "bob", role)
     queue = a_queue(a_job(), owner=alice, office=office)
     expected = [status for *_, status in routes(queue)]
     assert [status for _, status in statuses(client_of(bob), queue)] == (
@@ -391,8 +391,8 @@ def test_a_user_who_leaves_the_office_loses_its_queues(client, alice):
 
 def test_a_queue_can_be_created_only_in_an_office_that_the_user_operates(client):
     assert code(post(client, "/api/queues", {"office": str(an_office().id)})) == (404, "not_found")
-    bob, office = make_user("bob"), an_office()
-    Membership.objects.create(office=office, user=bob, role="viewer")
+    office = an_office()
+    bob = a_member(office, "bob")
     assert post(client_of(bob), "/api/queues", {"office": str(office.id)}).status_code == 403
 
 

@@ -3,10 +3,10 @@
 import pytest
 from django.utils import timezone
 
-from jobs.models import Execution, Membership
+from jobs.models import Execution
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.models import Step, StepQueue
-from tests.factories import an_office
+from tests.factories import a_member, an_office
 from tests.integration.rest_support import client_of, make_user
 from tests.integration.test_steps_api import JSON, NOWHERE, code, post
 from tests.step_factories import JOB_DEFAULTS, a_job, a_queue, completed, fresh, run_to_end, states, steps
@@ -255,8 +255,8 @@ def test_an_invalid_copy_is_refused_by_field(client, alice, body):
 
 
 def test_only_those_who_operate_a_queue_copy_it(alice):
-    office, bob = an_office(alice), make_user("bob")
-    Membership.objects.create(office=office, user=bob, role="viewer")
+    office = an_office(alice)
+    bob = a_member(office, "bob")
     source = a_queue(owner=alice, office=office)
     path = f"/api/queues/{source.queue_id}/copy"
     assert post(client_of(bob), path).status_code == 403

@@ -8,13 +8,13 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.api.framework import waiting
-from jobs.models import Job, Membership, Worker
+from jobs.models import Job, Worker
 from jobs.sql import call
 from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.workflows import runs
-from tests.factories import an_office, claimed, serve_roles, submitted, unserve_roles
+from tests.factories import a_member, an_office, claimed, serve_roles, submitted, unserve_roles
 from tests.integration.rest_support import client_of, make_user
 from tests.schedule_factories import DAILY, a_step, a_workflow
 
@@ -220,9 +220,7 @@ def test_bad_max_run_retries_are_refused_and_nothing_is_written(client, office, 
 
 
 def test_a_viewer_creates_and_runs_no_workflow_of_the_office(office):
-    workflow, viewer = a_workflow(office), make_user("viewer")
-    Membership.objects.create(office=office, user=viewer, role="viewer")
-    client = client_of(viewer)
+    workflow, client = a_workflow(office), client_of(a_member(office, "viewer"))
     assert post(client, "/api/workflow/execute", {"workflow_id": str(workflow.id)}).status_code == 403
     assert post(client, "/api/workflows", body(office)).status_code == 403
 

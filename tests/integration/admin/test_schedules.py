@@ -169,12 +169,8 @@ def test_a_deleted_schedule_does_not_fire_again(root):
     assert fire_due(database_now()).schedules == 0
 
 
-WORKFLOW = {
-    "name": "report",
-    "status": "active",
-    "max_run_retries": "0",
-    "schedule_config": json.dumps(DAILY),
-}
+WORKFLOW = {"name": "report", "status": "active", "max_run_retries": "0"}
+WORKFLOW |= {"schedule_config": json.dumps(DAILY)}
 
 
 def test_a_workflow_is_registered_as_it_is_saved(root):

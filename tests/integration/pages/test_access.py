@@ -3,18 +3,13 @@
 import pytest
 from django.test import Client
 
-from jobs.models import Job, Membership
-from jobs.states import JobStatus, MemberRole
-from tests.factories import a_user, an_office, fresh, submitted
-from tests.integration.pages.clients import at, sign_in
+from jobs.models import Job
+from jobs.states import JobStatus
+from tests.factories import a_member, a_user, an_office, fresh, submitted
+from tests.integration.pages.clients import at, sign_in, signed_in
 from tests.integration.rest_support import make_user
 
 pytestmark = pytest.mark.django_db
-
-
-def viewer(office) -> Client:
-    Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
-    return sign_in("vera")
 
 
 def pages_of(job: Job) -> list[str]:
@@ -46,7 +41,7 @@ def test_a_job_is_shown_in_its_own_office_only(office, alice):
 
 def test_a_viewer_sees_everything_and_cannot_act(office):
     job, _ = submitted(office, {}, {}, name="b")
-    vera = viewer(office)
+    vera = signed_in(a_member(office, "vera"))
     for path in pages_of(job):
         page = vera.get(path)
         assert page.status_code == 200, path

@@ -4,10 +4,10 @@ import pytest
 
 from jobs import activity, office_config, offices, retention
 from jobs.errors import Conflict, Invalid
-from jobs.models import Activity, Membership
+from jobs.models import Activity
 from jobs.notifications import webhooks
 from jobs.states import Act, MemberRole
-from tests.factories import a_user
+from tests.factories import a_member, a_user
 from tests.integration.pages.clients import at, sign_in, text_of
 from tests.integration.rest_support import client_of
 
@@ -80,7 +80,7 @@ def test_the_page_is_for_owners_and_shows_older_acts_on_further_pages(alice):
     office = offices.create(a_user("alice"), "Studio")
     for number in range(60):
         activity.record(Act.OFFICE_CHANGED, office=office.id, actor="alice", name=f"number-{number}-")
-    Membership.objects.create(office=office, user=a_user("olga"), role=MemberRole.OPERATOR)
+    a_member(office, "olga", MemberRole.OPERATOR)
     first = alice.get(at(office, "/activity"))
     assert "number-59-" in text_of(first)
     assert "number-9-" not in text_of(first)

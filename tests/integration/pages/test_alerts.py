@@ -4,12 +4,12 @@ import pytest
 from django.utils import timezone
 
 from jobs import lifecycle
-from jobs.models import Job, Membership
-from jobs.states import EventType, MemberRole
+from jobs.models import Job
+from jobs.states import EventType
 from scheduler.models import AlertsSeen, Schedule
 from scheduler.workflows import runs
-from tests.factories import a_job, a_user, an_office, done, running
-from tests.integration.pages.clients import sign_in, text_of
+from tests.factories import a_job, a_member, a_user, an_office, done, running
+from tests.integration.pages.clients import sign_in, signed_in, text_of
 from tests.integration.pages.schedule_pages import of_alice
 from tests.integration.pages.workflow_pages import made
 from tests.schedule_factories import a_step
@@ -88,8 +88,7 @@ def test_a_schedule_that_notifies_an_office_is_listed_once(office, alice):
     details = {"schedule_id": str(schedule.id), "schedule": "nightly", "error": ""}
     lifecycle.record_event(office.id, None, EventType.SCHEDULE_FAILING, details, timezone.now())
     assert alice.get("/alerts/new").json()["count"] == 1
-    Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
-    vera = sign_in("vera")
+    vera = signed_in(a_member(office, "vera"))
     assert vera.get("/alerts/new").json()["newest"]["address"] == "/alerts"
     assert "nightly" in text_of(vera.get("/alerts"))
 

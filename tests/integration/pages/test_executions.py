@@ -11,7 +11,7 @@ from jobs.states import ExecutionStatus, MemberRole, Trigger
 from scheduler import access
 from scheduler.access import executions_by_cause, executions_of
 from scheduler.steps.states import Direction
-from tests.factories import a_job, a_run_by_hand, a_start, a_user, an_office, submitted
+from tests.factories import a_job, a_member, a_run_by_hand, a_start, a_user, an_office, submitted
 from tests.integration.pages.clients import sign_in, text_of
 from tests.integration.rest_support import client_of
 from tests.integration.test_engine_plans import ENDED, FILL, most_read
@@ -75,7 +75,7 @@ def test_the_parts_of_a_list_are_together_what_may_be_seen(alice, monkeypatch):
 
 def test_a_viewer_of_an_office_cannot_cancel_what_its_queue_runs(alice):
     office = an_office(a_user("carol"))
-    Membership.objects.create(office=office, user=a_user("alice"), role=MemberRole.VIEWER)
+    a_member(office, "alice")
     run = of_step(a_queue(a_step(), owner=a_user("carol"), office=office))
     assert "/cancel" not in text_of(alice.get(f"/executions/{run.id}"))
     assert alice.post(f"/executions/{run.id}/cancel").status_code == 403

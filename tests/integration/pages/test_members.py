@@ -2,9 +2,8 @@
 
 import pytest
 
-from jobs.models import Membership
 from jobs.states import MemberRole
-from tests.factories import a_user
+from tests.factories import a_member, a_user
 from tests.integration.pages.clients import at, field_error, sign_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -50,13 +49,13 @@ def test_an_unknown_user_or_role_is_refused_at_its_field(office, alice):
 
 
 def test_an_owner_may_leave_once_there_is_another(office, alice):
-    Membership.objects.create(office=office, user=a_user("omar"), role=MemberRole.OWNER)
+    a_member(office, "omar", MemberRole.OWNER)
     assert alice.post(at(office, "/members/remove"), {"username": "alice"})["Location"] == "/offices"
     assert roles(office) == {"omar": "owner"}
 
 
 def test_only_owners_see_and_change_members(office):
-    Membership.objects.create(office=office, user=a_user("olga"), role=MemberRole.OPERATOR)
+    a_member(office, "olga", MemberRole.OPERATOR)
     form = {"username": "olga", "role": "owner"}
     for rest in ("/members", "/members/remove"):
         assert sign_in("olga").get(at(office, rest), form).status_code == 403

@@ -3,10 +3,10 @@
 import pytest
 from django.test import Client
 
-from jobs.models import Membership, Office
+from jobs.models import Office
 from jobs.states import MemberRole
-from tests.factories import a_user
-from tests.integration.pages.clients import at, field_error, form_fields, sign_in, text_of
+from tests.factories import a_member
+from tests.integration.pages.clients import at, field_error, form_fields, sign_in, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -119,8 +119,7 @@ def test_a_paused_office_says_so_with_the_button_that_resumes_it(office, alice):
 def test_an_operator_cannot_change_an_office(office):
     Office.objects.update(paused=True)
     before = Office.objects.values().get(pk=office.pk)
-    Membership.objects.create(office=office, user=a_user("olga"), role=MemberRole.OPERATOR)
-    olga = sign_in("olga")
+    olga = signed_in(a_member(office, "olga", MemberRole.OPERATOR))
     page = text_of(olga.get(at(office, "")))
     assert '<fieldset class="stack" disabled>' in page
     assert "/resume" not in page

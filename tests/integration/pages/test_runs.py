@@ -8,11 +8,11 @@ import re
 import pytest
 from django.utils import timezone
 
-from jobs.models import Event, Membership
-from jobs.states import EventType, ExecutionStatus, JobStatus, MemberRole
+from jobs.models import Event
+from jobs.states import EventType, ExecutionStatus, JobStatus
 from scheduler.models import SavedView
 from scheduler.runs import bulk, csv_export, search
-from tests.factories import a_job, a_run_by_hand, a_user, an_office, fresh, running, submitted
+from tests.factories import a_job, a_member, a_run_by_hand, a_user, an_office, fresh, running, submitted
 from tests.integration.pages.clients import page_text, sign_in, text_of
 from tests.schedule_factories import a_schedule, executions, fire
 
@@ -183,7 +183,7 @@ def test_more_than_a_hundred_matching_runs_need_their_number(office, alice):
 
 def test_only_members_who_may_act_cancel_runs(jobs, office):
     mine = a_run_by_hand()
-    Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
+    a_member(office, "vera")
     everything = {"verb": "cancel", "scope": "matching", "sure": "yes"}
     ids = {"verb": "cancel", "run": [str(jobs["waiting"].id), str(mine.id)], "sure": "yes"}
     for client in (sign_in("vera"), sign_in("mallory"), sign_in("steve", is_staff=True)):

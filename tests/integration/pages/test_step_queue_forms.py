@@ -2,13 +2,11 @@
 
 import pytest
 
-from jobs.models import Membership
-from jobs.states import MemberRole
 from scheduler.steps import lifecycle
 from scheduler.steps.models import Step, StepQueue
-from tests.factories import a_user, an_office
+from tests.factories import a_member, a_user, an_office
 from tests.integration.pages.clients import at_queue as at
-from tests.integration.pages.clients import sign_in, signed_in
+from tests.integration.pages.clients import signed_in
 from tests.step_factories import a_job, a_queue, fresh, states, steps
 from tests.step_operations import LIBRARY
 
@@ -57,7 +55,7 @@ def test_a_queue_and_its_jobs_are_created_on_pages(client, alice):
 def test_a_queue_is_created_in_an_office_that_the_user_operates(client, alice):
     office, other = an_office(alice), an_office()
     seen = an_office()
-    Membership.objects.create(office=seen, user=alice, role=MemberRole.VIEWER)
+    a_member(seen, "alice")
     for refused in (other, seen):
         form = {"queue_library": "UNINIT", "office": str(refused.id)}
         assert client.post("/step-queues/new", form).status_code == 400
@@ -117,11 +115,9 @@ def test_a_queue_is_copied_on_its_page(client, alice):
 def test_only_those_who_operate_a_queue_add_jobs_and_copy_it(alice):
     office = an_office(alice)
     queue = a_queue(a_job(), owner=alice, office=office)
-    viewer = a_user("viewer")
-    Membership.objects.create(office=office, user=viewer, role=MemberRole.VIEWER)
-    for who, status in ((signed_in(viewer), 403), (sign_in("mallory"), 404)):
-        assert who.post(at(queue, "/jobs/new"), JOB).status_code == status
-        assert who.get(at(queue, "/jobs/new")).status_code == status
-        assert who.post(at(queue, "/copy")).status_code == status
-    assert at(queue, "/copy").encode() not in signed_in(viewer).get(at(queue)).content
+    viewer = signed_in(a_member(office, "viewer"))
+    assert viewer.post(at(queue, "/jobs/new"), JOB).status_code == 403
+    assert viewer.get(at(queue, "/jobs/new")).status_code == 403
+    assert viewer.post(at(queue, "/copy")).status_code == 403
+    assert at(queue, "/copy").encode() not in viewer.get(at(queue)).content
     assert (StepQueue.objects.count(), fresh(queue).job_number) == (1, 1)

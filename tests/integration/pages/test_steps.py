@@ -4,16 +4,14 @@ import re
 
 import pytest
 
-from jobs.models import Membership
-from jobs.states import MemberRole
 from scheduler.steps import lifecycle
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages import labels
 from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import Direction, QueueState
-from tests.factories import a_user, serve_roles
+from tests.factories import a_member, a_user, serve_roles
 from tests.integration.pages.clients import at_queue as at
-from tests.integration.pages.clients import sign_in
+from tests.integration.pages.clients import sign_in, signed_in
 from tests.integration.pages.clients import text_of as text
 from tests.step_factories import a_job, a_queue, completed, fresh, run_to_end
 
@@ -45,8 +43,7 @@ def test_a_queue_of_another_office_does_not_exist(office):
 
 def test_a_viewer_sees_everything_and_has_no_actions(office):
     queue = completed(a_queue(a_job(backward="fail"), a_job(forward="fail"), office=office))
-    Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
-    vera = sign_in("vera")
+    vera = signed_in(a_member(office, "vera"))
     for path in pages_of(queue):
         page = vera.get(path)
         assert page.status_code == 200, path

@@ -2,10 +2,10 @@
 
 import pytest
 
-from jobs.models import Execution, Job, Membership
-from jobs.states import MemberRole, Trigger
+from jobs.models import Execution, Job
+from jobs.states import Trigger
 from scheduler.models import Schedule
-from tests.factories import a_user, serve_roles, unserve_roles
+from tests.factories import a_member, a_user, serve_roles, unserve_roles
 from tests.integration.pages.clients import field_error, sign_in, text_of
 from tests.schedule_factories import a_schedule
 
@@ -82,7 +82,7 @@ def test_an_invalid_argument_is_refused_at_its_field(office, task, fields, field
 
 
 def test_a_user_submits_only_to_offices_where_they_act(office):
-    Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
+    a_member(office, "vera")
     form = {"arg_numbers": "[1]", "office": str(office.id)}
     for name in ("vera", "mallory"):
         answer = sign_in(name).post(SUM, form)

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from jobs.models import Membership, Notification, Webhook
+from jobs.models import Notification, Webhook
 from jobs.notifications import delivery, webhooks
 from jobs.states import MemberRole
-from tests.factories import a_user, an_office
+from tests.factories import a_member, a_user, an_office
 from tests.integration.pages.clients import at, field_error, sign_in, text_of
 from tests.integration.webhook_receiver import answer, receiving
 
@@ -107,7 +107,7 @@ def test_a_test_message_arrives_signed_and_its_delivery_is_sent_again(office, al
 
 def test_only_owners_see_and_change_webhooks(office):
     webhook = webhooks.add(office, "https://example.org/a")
-    Membership.objects.create(office=office, user=a_user("olga"), role=MemberRole.OPERATOR)
+    a_member(office, "olga", MemberRole.OPERATOR)
     for rest in ("", f"/{webhook.pk}", f"/{webhook.pk}/delete"):
         path = at(office, f"/webhooks{rest}")
         assert sign_in("olga").get(path).status_code == 403
