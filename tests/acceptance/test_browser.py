@@ -11,6 +11,7 @@ import pytest
 from tests.acceptance.axe import violations
 from tests.acceptance.browser import WAIT_MS
 from tests.acceptance.system import System
+from tests.acceptance.test_steps import provisioning
 from tests.unit.process_tools import eventually
 
 
@@ -269,15 +270,9 @@ def test_all_matching_jobs_are_cancelled_after_typing_their_number(stack, window
 @pytest.fixture
 def step_queue(stack: System) -> Iterator[int]:
     alice = stack.client("alice")
-    queue = int(alice.create("/api/queues", {"queue_library": "provisioning", "name": "seen"})["queue_id"])
-    steps = [
-        {"forward_operation": "reserve_address", "backward_operation": "release_address"},
-        {"forward_operation": "register_name", "arguments": {"name": "seen", "fail": True}},
-    ]
-    for step in steps:
-        alice.create(f"/api/queues/{queue}/jobs", step)
-    yield queue
-    alice.send("DELETE", f"/api/queues/{queue}")
+    path = provisioning(alice, "seen", fail=True)
+    yield int(path.rpartition("/")[2])
+    alice.send("DELETE", path)
 
 
 def test_a_step_queues_page_follows_its_run_and_its_rollback(stack, window, step_queue):
@@ -292,7 +287,8 @@ def test_a_step_queues_page_follows_its_run_and_its_rollback(stack, window, step
     page.locator("#live h2", has_text=re.compile("running|rolling back|rolled back")).wait_for()
     page.locator("#live h2", has_text="rolled back").wait_for()
     assert page.locator("#job-1 .tall").all_inner_texts()[1].startswith("release_address")
-    assert page.locator("#steps path.taken:not(.head)").count() == 3
+    # Three forward, three backward, and the one between them.
+    assert page.locator("#steps path.taken:not(.head)").count() == 7
     page.click("#do-run")
     assert "Queue started." in page.locator(".messages").inner_text()
     assert eventually(

@@ -15,6 +15,7 @@ from config.dev.ports import free_port
 from tests.acceptance.axe import ELEMENTS, script, violations, violations_in, violations_in_the_dark
 from tests.acceptance.browser import WAIT_MS, sign_in
 from tests.acceptance.system import CHECKOUT, Client, System, worker_of_jobs
+from tests.acceptance.test_steps import provisioning
 from tests.unit.process_tools import eventually
 
 # The first test waits until the demonstration's jobs free a worker process.
@@ -148,15 +149,6 @@ def step_queue(alice: Client, *steps: dict[str, Any]) -> int:
     return queue
 
 
-def failed_step_queue(alice: Client) -> int:
-    """A queue that failed at its last step and is rolled back."""
-    reserve = {"forward_operation": "reserve_address", "backward_operation": "release_address"}
-    refuse = {"forward_operation": "register_name", "arguments": {"name": "axe", "fail": True}}
-    queue = step_queue(alice, reserve, refuse)
-    alice.create(f"/api/queues/{queue}/run?wait=25")
-    return queue
-
-
 @pytest.fixture(scope="module")
 def made(system: System, office: str) -> Iterator[dict[str, Any]]:
     """The objects that the pages show."""
@@ -167,7 +159,9 @@ def made(system: System, office: str) -> Iterator[dict[str, Any]]:
     export = alice.get("/api/jobs").json["content"][0]
     names |= {"export": export["jobId"], "replay": export["replayId"]}
     names["worker"] = worker_of_jobs(alice)
-    names["queue"], names["empty_queue"] = failed_step_queue(alice), step_queue(alice)
+    rolled_back = provisioning(alice, "for-axe", fail=True)
+    alice.create(f"{rolled_back}/run?wait=25")
+    names["queue"], names["empty_queue"] = int(rolled_back.rpartition("/")[2]), step_queue(alice)
     names["long_queue"] = step_queue(alice, *({"forward_operation": "reserve_address"} for _ in range(70)))
     assert eventually(lambda: alice.get(f"/api/queues/{names['queue']}").json["state"] == "READY", 200)
     failed = f"/api/offices/{office}/jobs/{names['failed']}"

@@ -40,14 +40,11 @@ def test_other_users_do_not_see_the_job(stack):
     assert stack.client("alice").get(path).status == 200
 
 
-def test_every_address_of_the_summary_answers(stack):
+def test_every_address_of_the_summary_answers_and_flower_requires_its_password(stack):
     for path in ("/readyz", "/admin/login/", "/api/docs"):
         assert stack.client().get(path).status == 200, path
     assert stack.client().get("/").status == 200
     assert stack.flower(signed_in=True).get("/workers").status == 200
-
-
-def test_flower_requires_its_password(stack):
     assert stack.flower(signed_in=False).get("/workers").status == 401
 
 

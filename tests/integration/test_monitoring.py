@@ -144,10 +144,11 @@ def test_retention_deletes_what_ended_before_the_period():
     assert Attempt.objects.filter(execution=kept).count() == 1
 
 
-def test_the_retention_period_is_a_setting(settings):
+def test_retention_works_in_batches_until_nothing_is_left_and_its_period_is_a_setting(settings):
     settings.DURE_RETENTION_DAYS = 3
-    ended(4)
-    assert retention.delete_old(database_now()).deleted["executions"] == 1
+    for _ in range(7):
+        ended(4)
+    assert retention.delete_old(database_now(), batch=3).deleted["executions"] == 7
 
 
 def test_retention_of_a_runs_jobs_and_batch_keeps_the_run():

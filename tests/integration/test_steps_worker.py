@@ -7,10 +7,10 @@ from jobs.models import Execution, Job
 from scheduler.steps import lifecycle
 from scheduler.steps.models import StepQueue
 from scheduler.steps.run_queue import RUN_QUEUE
-from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
 from tests.factories import an_office
 from tests.integration.rest_support import client_of, forget_counts, make_user
+from tests.schedule_factories import a_workflow
 from tests.step_factories import a_job, a_queue, execution, fresh, states, steps
 from tests.workers import eventually, running
 
@@ -109,8 +109,7 @@ def workflow_run(office, queue):
     run_queue = {"ref": "q", "task_id": RUN_QUEUE, "args": {"queue_id": queue.queue_id}}
     numbers = {"$result": "q", "path": "context.value"}
     add = {"ref": "sum", "task_id": "demo.sum", "args": {"numbers": numbers}, "depends_on": ["q"]}
-    values = {"name": "w", "steps": [run_queue, add], "schedule_config": {"mode": "immediate"}}
-    workflow = workflows.create(office, values, now=timezone.now())
+    workflow = a_workflow(office, now=timezone.now(), status="draft", steps=[run_queue, add])
     return runs.run_now(workflow.id, user_id=None, now=timezone.now())
 
 

@@ -137,29 +137,26 @@ def test_a_change_of_kind_uses_the_field_of_that_kind_only(alice):
     assert (schedule.kind, schedule.cron, schedule.every_seconds) == ("interval", "", 3 * 86_400)
 
 
-def test_the_policies_of_a_schedule_are_set_and_removed(alice):
+def test_the_end_and_the_policies_of_a_schedule_are_set_and_removed(alice):
     owner = a_user("alice")
     assert 'href="/calendars"' in text_of(alice.get("/schedules/new"))
     values = {"name": "holidays", "dates": ["2026-12-25"]}
     holidays = calendars.create(values, owner=owner, now=timezone.now())
     policies = {
-        "grace": "600",
-        "calendar": str(holidays.id),
-        "retry_backoff": "linear",
-        "retry_base_delay": "500",
-        "timeout_ms": "9000",
-        "on_lost": "fail",
+        **{"ends_at": "2030-01-01T00:00", "grace": "600", "calendar": str(holidays.id)},
+        **{"retry_backoff": "linear", "retry_base_delay": "500", "timeout_ms": "9000", "on_lost": "fail"},
     }
     alice.post("/schedules/new", FORM | policies)
     made = Schedule.objects.get()
+    assert made.ends_at is not None
     assert (made.grace, made.calendar, made.retry_backoff) == (600, holidays, "linear")
     assert (made.retry_base_delay, made.timeout_ms, made.on_lost) == (500, 9000, "fail")
     path = f"/schedules/{made.id}"
     assert "holidays" in text_of(alice.get(path))
-    emptied = dict.fromkeys(["calendar", "retry_backoff", "retry_base_delay", "timeout_ms", "on_lost"], "")
+    emptied = dict.fromkeys(policies.keys() - {"grace"}, "")
     alice.post(f"{path}/edit", form_data(alice.get(f"{path}/edit")) | emptied)
-    made.refresh_from_db()
-    assert (made.grace, made.calendar, made.retry_backoff) == (600, None, "")
+    made = Schedule.objects.get()
+    assert (made.ends_at, made.grace, made.calendar, made.retry_backoff) == (None, 600, None, "")
     assert (made.retry_base_delay, made.timeout_ms, made.on_lost) == (None, None, "")
 
 
@@ -169,16 +166,6 @@ def test_the_preview_names_what_daylight_saving_does(alice):
     assert 'id="clock-changes"' in text
     assert "02:30 does not exist: it runs at" in text
     assert 'id="clock-changes"' not in text_of(alice.post("/schedules/preview", FORM))
-
-
-def test_an_end_is_set_and_removed(alice):
-    schedule = of_alice()
-    post_edit(alice, schedule, ends_at="2030-01-01T00:00")
-    schedule.refresh_from_db()
-    assert schedule.ends_at is not None
-    post_edit(alice, schedule, ends_at="")
-    schedule.refresh_from_db()
-    assert schedule.ends_at is None
 
 
 def test_times_are_in_the_selected_zone(alice):
