@@ -28,6 +28,7 @@ def test_the_database_refuses_to_leave_a_terminal_status(minji, status) -> None:
         ({"job_type": "AVI"}, "export_type_known"),
         ({"progress": 101}, "export_progress_is_a_percentage"),
         ({"status": "FAILED"}, "export_ended_iff_ended_at"),
+        ({"expired_at": "2026-01-01T00:00:00Z"}, "export_expired_only_if_succeeded"),
         ({"result_uri": "a/b.mp4"}, "export_result_iff_succeeded"),
         ({"status": "SUCCEEDED", "ended_at": "2026-01-01T00:00:00Z"}, "export_result_iff_succeeded"),
     ],

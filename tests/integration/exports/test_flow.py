@@ -89,18 +89,6 @@ def test_an_export_goes_from_upload_to_download(web, redis, minji) -> None:
         assert [receive(ws)["id"], receive(ws)["id"]] == [events[1]["id"], done["id"]]
 
 
-@pytest.mark.parametrize(("status", "kind"), [("FAILED", "job.failed"), ("CANCELLED", "job.cancelled")])
-def test_the_socket_sends_failed_and_cancelled_exports_too(web, redis, minji, status, kind) -> None:
-    listener, job = tools.listen(redis), tools.export_of(minji)
-    with socket_of(web, token_of(minji)) as ws:
-        assert [item["jobId"] for item in receive(ws)["data"]["jobs"]] == [job.pk]
-        tools.ForeignWorker(redis).result(job, status, errorCode="NO_GPU" if status == "FAILED" else "")
-        tools.drain(listener)
-        event = receive(ws)
-    assert (event["type"], event["status"]) == (kind, status)
-    assert event["errorCode"] == ("NO_GPU" if status == "FAILED" else None)
-
-
 def test_the_socket_sends_the_users_own_exports_only(web, redis, minji) -> None:
     jisoo = tools.user("jisoo")
     listener, worker = tools.listen(redis), tools.ForeignWorker(redis)

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from django.conf import settings as live_settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from exports import lifecycle, orphan_files, retention
+from exports import orphan_files, retention
 from exports.models import DeadLetter, ExportJob, Replay
 from exports.states import Status
 from tests.integration import export_tools as tools
@@ -159,10 +158,3 @@ def test_handled_dead_letters_are_pruned_and_open_ones_stay(minji, settings) -> 
     lately = a_dead_letter("3-0", state="republished", handled_at=timezone.now())
     assert retention.prune(timezone.now()) == NOTHING | {"dead_letters": 1}
     assert set(DeadLetter.objects.all()) == {opened, lately}
-
-
-def test_only_a_succeeded_export_can_expire(minji) -> None:
-    job = tools.export_of(minji)
-    lifecycle.cancel(job.pk, timezone.now())
-    with pytest.raises(IntegrityError, match="export_expired_only_if_succeeded"), transaction.atomic():
-        ExportJob.objects.filter(pk=job.pk).update(expired_at=timezone.now())
