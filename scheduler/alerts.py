@@ -15,7 +15,6 @@ from django.db.models import QuerySet
 from jobs.models import Event, Job, Membership
 from jobs.states import ALERT_EVENTS, EventType
 from jobs.texts import first_line
-from scheduler.display import run_error
 from scheduler.models import AlertsSeen, Schedule, WorkflowRunStart
 
 # How far back the list goes, and what is new for a user who has never seen it.
@@ -84,7 +83,7 @@ def _errors_of_runs(events: Sequence[Event]) -> dict[int, str]:
     starts = WorkflowRunStart.objects.filter(
         run__in={event.details["run_id"] for event in events}, ended_at__in={event.at for event in events}
     )
-    errors = {(str(start.run_id), start.ended_at): run_error(start) for start in starts}
+    errors = {(str(start.run_id), start.ended_at): start.error for start in starts}
     return {event.id: error for event in events if (error := errors.get((event.details["run_id"], event.at)))}
 
 

@@ -1,14 +1,12 @@
 """Labels of schedules, occurrences, workflows and their runs, in the reader's language."""
 
-from typing import Any
-
 from django.utils.translation import gettext_lazy as _
 
 from jobs import display
 from jobs.display import Label, Text
 from jobs.errors import ErrorText, in_english
 from jobs.states import ExecutionStatus, JobStatus
-from scheduler.models import Schedule, WorkflowRun, WorkflowRunStart
+from scheduler.models import Schedule
 from scheduler.runs.filters import RunState
 from scheduler.schedules.catchup import (
     IN_CALENDAR,
@@ -85,8 +83,3 @@ def occurrence_reason(reason: str) -> str:
 
 def occurrence_reason_in_english(reason: str) -> str:
     return in_english(ErrorText(reason)) if reason in REASONS else reason
-
-
-def run_error(run: WorkflowRun | WorkflowRunStart | Any) -> str:
-    text = run.error_text
-    return str(ErrorText(text["code"], **text["params"])) if text else run.error_message

@@ -21,7 +21,7 @@ from jobs.models import Batch, Execution, Job
 from scheduler.clock import database_now
 from scheduler.display import RUNS
 from scheduler.models import WorkflowRun, WorkflowRunStart
-from scheduler.states import RUN_ENDED, RUN_RESUMABLE, RunStatus
+from scheduler.states import RUN_ENDED, RunStatus
 from scheduler.workflows import runs
 
 STATE = columns.state(_("state"))
@@ -74,7 +74,7 @@ class WorkflowRunAdmin(ReadOnlyAdmin):
             _("Retry failed steps…"),
             lambda n: ngettext("Resume %d run", "Resume %d runs", n) % n,
             do=resume,
-            refusal=lambda run: "" if run.status in RUN_RESUMABLE else state_label(run.status).name,
+            refusal=lambda run: "" if run.is_resumable else state_label(run.status).name,
             note=_("Steps that succeeded are kept."),
         ),
         RowAction(

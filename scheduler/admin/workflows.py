@@ -95,7 +95,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
             _("Pause…"),
             lambda n: ngettext("Pause %d workflow", "Pause %d workflows", n) % n,
             do=set_status(WorkflowStatus.PAUSED),
-            refusal=lambda workflow: "" if workflow.status == WorkflowStatus.ACTIVE else _("not active"),
+            refusal=lambda workflow: "" if workflow.is_active else _("not active"),
             note=_("The pending run is removed; a run in progress continues."),
         ),
         RowAction(
@@ -103,7 +103,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
             _("Activate…"),
             lambda n: ngettext("Activate %d workflow", "Activate %d workflows", n) % n,
             do=set_status(WorkflowStatus.ACTIVE),
-            refusal=lambda workflow: _("active already") if workflow.status == WorkflowStatus.ACTIVE else "",
+            refusal=lambda workflow: _("active already") if workflow.is_active else "",
             note=_("Counts from now on; missed runs are not backfilled."),
         ),
     )
@@ -120,7 +120,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
 
     def preview_of_row(self, row: Workflow) -> RulePreview:
         config, now = recurrence.read(row.schedule_config), database_now()
-        active = row.status == WorkflowStatus.ACTIVE and row.activated_at is not None
+        active = row.is_active and row.activated_at is not None
         times = upcoming_times(config, row.activated_at or now, now) if active else []
         return RulePreview(words.config_in_words(config, language()), times)
 

@@ -1,5 +1,7 @@
 """Workflows, their runs, and the log of every start of a run."""
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
@@ -7,10 +9,11 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from jobs.errors import ErrorText
 from jobs.ids import uuid7
 from jobs.models import Batch, Office
 from jobs.models.deletion import ExistingRows
-from scheduler.states import RUN_ENDED, RunStatus, WorkflowStatus
+from scheduler.states import RUN_ENDED, RUN_RESUMABLE, RunStatus, WorkflowStatus
 
 
 class Workflow(models.Model):
@@ -71,8 +74,26 @@ class Workflow(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_active(self) -> bool:
+        return self.status == WorkflowStatus.ACTIVE
 
-class WorkflowRun(models.Model):
+
+class ReadableError:
+    """The error of a run, or of one of its starts, for readers of any language."""
+
+    error_message: Any
+    # Its code and parameters; null if it has no code.
+    error_text: Any
+
+    @property
+    def error(self) -> str:
+        """The error in the language of the reader, as far as it has a code."""
+        text = self.error_text
+        return str(ErrorText(text["code"], **text["params"])) if text else str(self.error_message)
+
+
+class WorkflowRun(ReadableError, models.Model):
     """One run of a workflow: pending until its scheduled time, then a batch of jobs.
 
     The database has defaults too, so that a plain INSERT of a workflow and a time is a pending run.
@@ -103,7 +124,6 @@ class WorkflowRun(models.Model):
     cancel_requested_at = models.DateTimeField(_("cancellation requested at"), null=True, blank=True)
     retry_count = models.PositiveIntegerField(_("retries"), default=0, db_default=0)
     error_message = models.TextField(_("error"), blank=True, db_default="")
-    # The code and parameters of error_message, for readers of other languages; null if it has no code.
     error_text = models.JSONField(null=True, editable=False)
     # No constraint: the engine's retention deletes batches independently of workflow runs.
     batch = models.ForeignKey(
@@ -164,8 +184,16 @@ class WorkflowRun(models.Model):
     def __str__(self) -> str:
         return f"{self.status} at {self.scheduled_time}"
 
+    @property
+    def is_resumable(self) -> bool:
+        return self.status in RUN_RESUMABLE
 
-class WorkflowRunStart(models.Model):
+    @property
+    def is_cancellable(self) -> bool:
+        return self.status == RunStatus.RUNNING and self.cancel_requested_at is None
+
+
+class WorkflowRunStart(ReadableError, models.Model):
     """One start of a workflow run, the first or a resumed one, and how it ended."""
 
     run = models.ForeignKey(
@@ -178,7 +206,6 @@ class WorkflowRunStart(models.Model):
         _("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING
     )
     error_message = models.TextField(_("error"), blank=True)
-    # The code and parameters of error_message, for readers of other languages; null if it has no code.
     error_text = models.JSONField(null=True, editable=False)
 
     class Meta:

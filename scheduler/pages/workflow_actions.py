@@ -18,7 +18,6 @@ from jobs.pages.verbs import call_verb
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
-from scheduler.display import run_error
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.schedule_actions import redirect_back
 from scheduler.states import RunStatus, WorkflowStatus
@@ -39,7 +38,7 @@ def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
         messages.warning(request, str(refused.text))
         return redirect_back(request, "scheduler:workflow", workflow.id)
     if started.status == RunStatus.FAILED:
-        messages.error(request, run_error(started))
+        messages.error(request, started.error)
     elif started.batch_id is not None:
         messages.success(request, _("Workflow started."))
         return redirect("pages:batch", workflow.office_id, started.batch_id)

@@ -26,7 +26,6 @@ from jobs.pages.selection import filter_query
 from jobs.selection import narrow
 from jobs.sql import call
 from jobs.states import MemberRole
-from scheduler import display
 from scheduler.access import workflow_for, workflows_of
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.run_grid import grid_of
@@ -35,7 +34,7 @@ from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.times import language
 from scheduler.schedules import words
 from scheduler.sql import reports
-from scheduler.states import RUN_RESUMABLE, RunStatus, WorkflowStatus
+from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import recurrence
 
 RUNS = 20
@@ -75,7 +74,6 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
         {
             "workflow": workflow,
             "in_words": in_words(workflow),
-            "active": workflow.status == WorkflowStatus.ACTIVE,
             "next": next_run(workflow),
             "marks": marks.get(workflow.id, []),
             "may_act": workflow.office_id in operated,
@@ -128,7 +126,6 @@ def workflow(request: HttpRequest, workflow_id: UUID, *, template: str = "workfl
         "workflow": workflow,
         "office": workflow.office,
         "may_act": access is not None and access.may(MemberRole.OPERATOR),
-        "active": workflow.status == WorkflowStatus.ACTIVE,
         "in_words": in_words(workflow),
         "next": next_run(workflow),
         "steps": steps,
@@ -158,10 +155,6 @@ def run_rows(runs: Sequence[WorkflowRun]) -> list[dict[str, Any]]:
             "run": run,
             "batch": batches.get(run.batch_id) if run.batch_id else None,
             "percent": progress.percent(counts[run.batch_id]) if run.batch_id in counts else None,
-            "error": display.run_error(run),
-            "resumable": run.status in RUN_RESUMABLE,
-            "cancellable": run.status == RunStatus.RUNNING and run.cancel_requested_at is None,
-            "starts": [(start, display.run_error(start)) for start in run.history.all()],
         }
         for run in runs
     ]

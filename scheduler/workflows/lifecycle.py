@@ -139,7 +139,7 @@ def schedule_next_run(workflow: Workflow, now: datetime) -> str:
 
 
 def next_due(workflow: Workflow, now: datetime) -> datetime | None:
-    if workflow.status != WorkflowStatus.ACTIVE or workflow.activated_at is None:
+    if not workflow.is_active or workflow.activated_at is None:
         return None
     config, last = recurrence.read(workflow.schedule_config), workflow.last_occurrence
     after = max(now, last or now) if isinstance(config, Recurring) else last
@@ -173,7 +173,7 @@ def _is_next(workflow: Workflow, scheduled_time: datetime, now: datetime) -> boo
 
 
 def _write(workflow: Workflow, values: dict[str, Any], now: datetime) -> Workflow:
-    was_active = workflow.status == WorkflowStatus.ACTIVE
+    was_active = workflow.is_active
     old_config, old_definition = workflow.schedule_config, _definition(workflow)
     for field, value in values.items():
         setattr(workflow, field, value)
@@ -181,7 +181,7 @@ def _write(workflow: Workflow, values: dict[str, Any], now: datetime) -> Workflo
     prepared = steps.prepare(workflow.office, workflow.steps)
     if workflow.input_schema is not None:
         inputs.check_schema(workflow.input_schema)
-    is_active = workflow.status == WorkflowStatus.ACTIVE
+    is_active = workflow.is_active
     if is_active and not prepared.jobs:
         raise Invalid(errors={"steps": ["steps_empty"]})
     if is_active and workflow.input_schema is not None:

@@ -21,7 +21,7 @@ from jobs.sql import call
 from jobs.states import JOB_LIVE, Act, JobStatus
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.sql import statements
-from scheduler.states import RUN_RESUMABLE, RunStatus
+from scheduler.states import RunStatus
 from scheduler.workflows import endings, inputs, steps
 from scheduler.workflows.lifecycle import schedule_next_run, snapshot
 
@@ -89,7 +89,7 @@ def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
     """Retry the failed and cancelled steps and run those that depend on them."""
     with transaction.atomic():
         run = _lock(run_id)
-        if run.status not in RUN_RESUMABLE:
+        if not run.is_resumable:
             raise Conflict("not_resumable", status=run.status)
         if run.batch_id is None:
             run.retry_count += 1
