@@ -1,5 +1,7 @@
 """Labels of schedules, occurrences, workflows and their runs, in the reader's language."""
 
+from collections.abc import Iterable
+
 from django.utils.translation import gettext_lazy as _
 
 from jobs import display
@@ -60,7 +62,11 @@ display.register_state_labels(
         **WORKFLOWS,
     }
 )
-RUNS: dict[str, Label] = {status: display.state_label(status) for status in RunStatus}
+
+
+def state_choices(states: Iterable[str]) -> list[tuple[str, Text]]:
+    """The states with their names, as the choices of a field or a filter."""
+    return [(str(state), display.state_label(state).name) for state in states]
 
 
 def schedule_label(schedule: Schedule) -> Label:

@@ -19,13 +19,13 @@ from jobs.admin.links import Link, rows_of
 from jobs.display import state_label
 from jobs.models import Batch, Execution, Job
 from scheduler.clock import database_now
-from scheduler.display import RUNS
+from scheduler.display import state_choices
 from scheduler.models import WorkflowRun, WorkflowRunStart
 from scheduler.states import RUN_ENDED, RunStatus
 from scheduler.workflows import runs
 
 STATE = columns.state(_("state"))
-STATES = {status: label.name for status, label in RUNS.items()}
+STATES = dict(state_choices(RunStatus))
 LIVE = (RunStatus.PENDING, RunStatus.RUNNING)
 
 

@@ -17,9 +17,9 @@ from jobs.admin.filters import choice
 from jobs.admin.forms import MaskedForm
 from jobs.admin.links import Link, rows_of
 from jobs.errors import ErrorText, FieldErrors, Invalid, Refused
-from scheduler import display
 from scheduler.admin.preview import PREVIEWED, PreviewAdmin, RulePreview, field_errors
 from scheduler.clock import database_now
+from scheduler.display import state_choices
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.times import language
 from scheduler.pages.workflows import in_words
@@ -75,9 +75,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
         columns.display(_("in words"))(in_words),
         "updated_at",
     )
-    list_filter = (
-        choice("status", _("state"), {status: label.name for status, label in display.WORKFLOWS.items()}),
-    )
+    list_filter = (choice("status", _("state"), dict(state_choices(WorkflowStatus))),)
     search_fields = ("name",)
     list_select_related = ("office",)
     autocomplete_fields = ("office",)

@@ -12,10 +12,10 @@ from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from jobs.display import state_label
 from jobs.errors import ErrorText, FieldErrors, InvalidValue, Refused
 from jobs.models import Office
 from jobs.pages.edit_form import EditForm
+from scheduler.display import state_choices
 from scheduler.models import Workflow
 from scheduler.pages.forms import (
     UNIT_CHOICES,
@@ -78,7 +78,7 @@ class WorkflowForm(EditForm):
 
     office = forms.CharField(label=_("Office"), required=False, widget=forms.Select)
     name = forms.CharField(label=_("Name"), max_length=200)
-    status = forms.ChoiceField(label=_("State"))
+    status = forms.ChoiceField(label=_("State"), choices=state_choices(WorkflowStatus))
     steps = JSONTextField(label=_("Steps (JSON)"), rows=18, empty="[]")
     max_run_retries = forms.IntegerField(
         label=_("Automatic retries of a failed run"), min_value=0, max_value=MAX_RUN_RETRIES
@@ -129,9 +129,6 @@ class WorkflowForm(EditForm):
         self.fields["steps"].before = workflow.steps if workflow else None  # type: ignore[attr-defined]
         # It stands in the editor, which has forms of its own.
         self.fields["steps"].widget.attrs |= {"id": "steps-json", "form": "form"}
-        self.fields["status"].choices = [  # type: ignore[attr-defined]
-            (status.value, state_label(status).name) for status in WorkflowStatus
-        ]
         if workflow is None:
             choices = [(str(row.id), row.name) for row in offices]
             self.fields["office"].widget.choices = choices

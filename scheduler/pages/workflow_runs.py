@@ -8,23 +8,19 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from jobs.display import state_label
 from jobs.ids import parse_uuid
 from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
 from jobs.pages.time_range import RANGE_NAMES, RANGES
 from scheduler import access
+from scheduler.display import state_choices
 from scheduler.pages.workflows import run_rows
 from scheduler.states import RunStatus
 
 
 class WorkflowRunFilterForm(forms.Form):
-    status = forms.ChoiceField(
-        label=_("State"),
-        choices=[(status, state_label(status).name) for status in RunStatus],
-        required=False,
-    )
+    status = forms.ChoiceField(label=_("State"), choices=state_choices(RunStatus), required=False)
     ended = forms.ChoiceField(label=_("Ended"), choices=RANGE_NAMES, required=False)
 
 
@@ -32,7 +28,7 @@ class WorkflowRunFilterForm(forms.Form):
 def workflow_runs(request: HttpRequest, *, template: str = "workflow_runs.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     user, now, form = current_user(request), timezone.now(), WorkflowRunFilterForm(request.GET)
-    visible = access.runs_of(user).select_related("workflow", "started_by").prefetch_related("history")
+    visible = access.runs_of(user).select_related("workflow", "started_by")
     matching = visible.defer("workflow_data", "workflow__steps")
     if not form.is_valid():
         matching = matching.none()

@@ -27,6 +27,7 @@ from jobs.selection import narrow
 from jobs.sql import call
 from jobs.states import MemberRole
 from scheduler.access import workflow_for, workflows_of
+from scheduler.display import state_choices
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.run_grid import grid_of
 from scheduler.pages.schedules import MARKS, ORDER, Mark, mark
@@ -45,11 +46,7 @@ PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING),
 
 
 class WorkflowFilterForm(forms.Form):
-    status = forms.ChoiceField(
-        label=_("State"),
-        choices=[(status, state_label(status).name) for status in WorkflowStatus],
-        required=False,
-    )
+    status = forms.ChoiceField(label=_("State"), choices=state_choices(WorkflowStatus), required=False)
     office = forms.UUIDField(label=_("Office"), required=False)
     name = forms.CharField(label=_("Name"), max_length=200, required=False)
 

@@ -12,7 +12,7 @@ import exports.display  # registers the names of an export's states
 import exports.states
 from jobs import display, states
 from jobs.display import Label
-from scheduler.display import OUTCOMES, RUNS, WORKFLOWS
+from scheduler.display import OUTCOMES, WORKFLOWS
 from scheduler.states import OccurrenceOutcome, RunStatus, WorkflowStatus
 from scheduler.steps.pages import labels
 from scheduler.steps.states import JobState, QueueState
@@ -27,7 +27,7 @@ TABLES: dict[str, tuple[Iterable[str], Mapping[str, Label], Mapping[Any, Iterabl
     "Attempt": (states.Outcome.values, display.OUTCOME_LABELS, None),
     "Scheduled run": (OccurrenceOutcome.values, OUTCOMES, None),
     "Workflow": (WorkflowStatus.values, WORKFLOWS, None),
-    "Workflow run": (RunStatus.values, RUNS, None),
+    "Workflow run": (RunStatus.values, LABELS, None),
     "Step queue": (QueueState.values, labels.STATE_LABELS, None),
     "Export": (exports.states.Status.values, LABELS, exports.states.TRANSITIONS),
 }
