@@ -23,6 +23,7 @@ from scheduler.models import Calendar, Schedule, Workflow, WorkflowRun
 from scheduler.steps.access import may_operate, queues_of
 from scheduler.steps.models import Step
 from scheduler.steps.states import Direction
+from scheduler.workflows.lifecycle import with_next_run
 
 # Queries name up to this many jobs, steps and schedules one by one.
 FEW_JOBS = 5_000
@@ -181,7 +182,8 @@ def _caused_by(user: User, origins: Origins) -> QuerySet[Execution]:
 
 
 def workflows_of(user: User) -> QuerySet[Workflow]:
-    return Workflow.objects.filter(office__in=office_ids_of(user))
+    """Each with the time of its pending run, as `next_run_at`."""
+    return with_next_run(Workflow.objects.filter(office__in=office_ids_of(user)))
 
 
 def runs_of(user: User, origins: Origins | None = None) -> QuerySet[WorkflowRun]:
@@ -193,6 +195,7 @@ def runs_of(user: User, origins: Origins | None = None) -> QuerySet[WorkflowRun]
 
 def workflow_for(user: User, workflow_id: UUID | str, needed: str = MemberRole.VIEWER) -> Workflow:
     """404 if the user is not in the workflow's office, 403 if their role does not suffice."""
-    workflow = get_object_or_404(Workflow.objects, pk=workflow_id)
+    workflows = with_next_run(Workflow.objects.select_related("office"))
+    workflow: Workflow = get_object_or_404(workflows, pk=workflow_id)
     require_access(user, workflow.office_id, needed)
     return workflow

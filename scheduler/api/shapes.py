@@ -15,7 +15,6 @@ from scheduler.models import Calendar, Occurrence, Schedule, Workflow
 from scheduler.schedules import clock_changes, words
 from scheduler.schedules.history import schedules_of_executions
 from scheduler.schedules.rules import Rule
-from scheduler.states import RunStatus
 from scheduler.workflows import recurrence
 
 LANGUAGES = ("ko", "en")
@@ -92,9 +91,5 @@ def _source_schedule(execution: Execution) -> str | None:
 
 def workflow_json(workflow: Workflow) -> JSON:
     config = recurrence.read(workflow.schedule_config)
-    pending = next((row for row in workflow.runs.all() if row.status == RunStatus.PENDING), None)
-    return schemas.WorkflowOut.write(
-        workflow,
-        words={language: words.config_in_words(config, language) for language in LANGUAGES},
-        next_run_at=pending.scheduled_time if pending else None,
-    )
+    config_words = {language: words.config_in_words(config, language) for language in LANGUAGES}
+    return schemas.WorkflowOut.write(workflow, words=config_words)

@@ -3,7 +3,6 @@
 from typing import Annotated
 from uuid import UUID
 
-from django.db.models import Prefetch
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from pydantic import Field, WithJsonSchema
@@ -26,12 +25,9 @@ from scheduler.api import examples, shapes
 from scheduler.api.schedule_config import SCHEDULE_CONFIG
 from scheduler.api.schemas import WorkflowOut
 from scheduler.clock import database_now
-from scheduler.models import Workflow, WorkflowRun
-from scheduler.states import RunStatus, WorkflowStatus
+from scheduler.models import Workflow
+from scheduler.states import WorkflowStatus
 from scheduler.workflows import lifecycle as workflows
-
-PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING))
-
 
 # scheduler/workflows/steps.py and recurrence.py read these.
 Steps = list[Annotated[Object, WithJsonSchema({"x-component": "JobSubmissionRequest"})]]
@@ -72,8 +68,7 @@ class WorkflowsView(GenericAPIView[Workflow]):
     @extend_schema(operation_id="list_workflows", responses=list[WorkflowOut])
     def get(self, request: Request) -> Response:
         """List the workflows of your offices, by name."""
-        visible = workflows_of(user_of(request)).prefetch_related(PENDING)
-        page = self.paginate_queryset(self.filter_queryset(visible))
+        page = self.paginate_queryset(self.filter_queryset(workflows_of(user_of(request))))
         return self.get_paginated_response([shapes.workflow_json(row) for row in page or ()])
 
     @extend_schema(
@@ -90,14 +85,14 @@ class WorkflowsView(GenericAPIView[Workflow]):
         office = require_access(user_of(request), values.pop("office"), OPERATOR).office
         workflow = workflows.create(office, values, now=database_now())
         location = request.build_absolute_uri(f"/api/workflows/{workflow.id}")
-        return _workflow_response(workflow.id, 201, Location=location)
+        return _workflow_response(request, workflow.id, 201, Location=location)
 
 
 class OneWorkflowView(APIView):
     @extend_schema(operation_id="show_workflow", responses=WorkflowOut)
     def get(self, request: Request, workflow_id: UUID) -> Response:
         """Show a workflow."""
-        return _workflow_response(workflow_for(user_of(request), workflow_id).id)
+        return _workflow_response(request, workflow_id)
 
     @extend_schema(
         operation_id="change_workflow",
@@ -113,7 +108,8 @@ class OneWorkflowView(APIView):
         """Change a workflow. Its next run is rescheduled at once; a run in progress keeps its steps."""
         workflow_for(user_of(request), workflow_id, OPERATOR)
         values = read_changes(WorkflowIn, request.data)
-        return _workflow_response(workflows.change(workflow_id, values, now=database_now()).id)
+        workflows.change(workflow_id, values, now=database_now())
+        return _workflow_response(request, workflow_id)
 
     @extend_schema(operation_id="delete_workflow", responses={204: None})
     def delete(self, request: Request, workflow_id: UUID) -> Response:
@@ -123,6 +119,6 @@ class OneWorkflowView(APIView):
         return Response(status=204)
 
 
-def _workflow_response(workflow_id: UUID, status: int = 200, **headers: str) -> Response:
-    workflow = Workflow.objects.prefetch_related(PENDING).get(pk=workflow_id)
+def _workflow_response(request: Request, workflow_id: UUID, status: int = 200, **headers: str) -> Response:
+    workflow = workflow_for(user_of(request), workflow_id)
     return Response(shapes.workflow_json(workflow), status=status, headers=headers)

@@ -9,14 +9,12 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from jobs import queries
-from jobs.access import access_for
 from jobs.models import Batch
 from jobs.pages.batch import batch_context
 from jobs.pages.batch_view import view_of
-from jobs.pages.permissions import current_user
-from jobs.states import MemberRole
+from jobs.pages.permissions import can_operate, current_user, office_access
 from scheduler.access import workflow_for
-from scheduler.models import Workflow, WorkflowRun
+from scheduler.models import WorkflowRun
 from scheduler.pages.workflows import run_rows
 
 
@@ -26,20 +24,18 @@ def workflow_run(
     request: HttpRequest, workflow_id: UUID, run_id: UUID, *, template: str = "workflow_run.html"
 ) -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
-    user = current_user(request)
-    workflow_for(user, workflow_id)
-    workflow = Workflow.objects.select_related("office").get(pk=workflow_id)
+    workflow = workflow_for(current_user(request), workflow_id)
     newest = queries.newest_event(workflow.office)
     runs = WorkflowRun.objects.filter(workflow=workflow, pk=run_id).prefetch_related("history")
     run = get_object_or_404(runs.select_related("started_by").defer("workflow_data"))
-    access, now = access_for(user, workflow.office_id), timezone.now()
+    now = timezone.now()
     batch = Batch.objects.filter(pk=run.batch_id).first() if run.batch_id else None
     context = {
         "section": "workflows",
         "now": now,
         "workflow": workflow,
         "office": workflow.office,
-        "may_act": access is not None and access.may(MemberRole.OPERATOR),
+        "may_act": can_operate(office_access(request, workflow.office_id)),
         "row": run_rows([run])[0],
         "batch": batch,
         "newest_event": newest,

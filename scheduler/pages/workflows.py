@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,18 +13,17 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
-from jobs.access import access_for, offices_of, operated_offices
+from jobs.access import offices_of, operated_offices
 from jobs.display import state_label
 from jobs.ids import parse_uuid
 from jobs.insight import progress
 from jobs.keyset import Page, page_links, page_of
 from jobs.models import Batch
 from jobs.pages.live_list import Place
-from jobs.pages.permissions import current_user
+from jobs.pages.permissions import can_operate, current_user, office_access
 from jobs.pages.selection import filter_query
 from jobs.selection import narrow
 from jobs.sql import call
-from jobs.states import MemberRole
 from scheduler.access import workflow_for, workflows_of
 from scheduler.display import state_choices
 from scheduler.models import Workflow, WorkflowRun
@@ -42,7 +40,6 @@ RUNS = 20
 OFFICES_LIMIT = 200
 FILTERS = {"status": "status", "office": "office", "name": "name__icontains"}
 NEWEST_FIRST = ("-scheduled_time", "-id")
-PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING), to_attr="pending")
 
 
 class WorkflowFilterForm(forms.Form):
@@ -55,7 +52,7 @@ class WorkflowFilterForm(forms.Form):
 def workflows(request: HttpRequest, *, template: str = "workflows.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
     user, form, place = current_user(request), WorkflowFilterForm(request.GET), Place.read(request.GET)
-    visible = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
+    visible = workflows_of(user).select_related("office").defer("steps")
     matching = narrow(visible, form.cleaned_data, FILTERS) if form.is_valid() else visible.none()
     page = page_of(
         place.exclude_newer(matching),
@@ -71,7 +68,6 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
         {
             "workflow": workflow,
             "in_words": in_words(workflow),
-            "next": next_run(workflow),
             "marks": marks.get(workflow.id, []),
             "may_act": workflow.office_id in operated,
         }
@@ -94,10 +90,6 @@ def in_words(workflow: Workflow) -> str:
     return words.config_in_words(recurrence.read(workflow.schedule_config), language())
 
 
-def next_run(workflow: Any) -> WorkflowRun | None:
-    return next(iter(workflow.pending), None)
-
-
 def recent_marks(workflows: Collection[UUID]) -> dict[UUID, list[Mark]]:
     """The recent runs of each workflow, newest last."""
     marks: dict[UUID, list[Mark]] = {}
@@ -111,10 +103,7 @@ def recent_marks(workflows: Collection[UUID]) -> dict[UUID, list[Mark]]:
 @require_safe
 def workflow(request: HttpRequest, workflow_id: UUID, *, template: str = "workflow.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
-    user = current_user(request)
-    workflow_for(user, workflow_id)
-    workflow = Workflow.objects.select_related("office").prefetch_related(PENDING).get(pk=workflow_id)
-    access = access_for(user, workflow.office_id)
+    workflow = workflow_for(current_user(request), workflow_id)
     page = runs_page(workflow, parse_uuid(request.GET.get("after")), parse_uuid(request.GET.get("before")))
     steps = steps_of(workflow.steps)
     context = {
@@ -122,9 +111,8 @@ def workflow(request: HttpRequest, workflow_id: UUID, *, template: str = "workfl
         "now": timezone.now(),
         "workflow": workflow,
         "office": workflow.office,
-        "may_act": access is not None and access.may(MemberRole.OPERATOR),
+        "may_act": can_operate(office_access(request, workflow.office_id)),
         "in_words": in_words(workflow),
-        "next": next_run(workflow),
         "steps": steps,
         "drawing": drawing_of(steps),
         "runs": run_rows(page.rows),

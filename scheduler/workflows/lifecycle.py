@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from jobs import activity, deletions
 from jobs.errors import Conflict, Invalid
@@ -94,18 +95,13 @@ def schedule_all(now: datetime) -> dict[str, int]:
     ids = [*inactive.values_list("id", flat=True)]
     last: UUID | None = None
     while True:
-        active = Workflow.objects.filter(status=WorkflowStatus.ACTIVE).order_by("id")
+        active = with_next_run(Workflow.objects.filter(status=WorkflowStatus.ACTIVE)).order_by("id")
         batch = list((active if last is None else active.filter(id__gt=last))[:BATCH])
         if not batch:
             break
         last = batch[-1].id
-        pending = dict(
-            WorkflowRun.objects.filter(workflow__in=batch, status=RunStatus.PENDING).values_list(
-                "workflow_id", "scheduled_time"
-            )
-        )
         for workflow in batch:
-            if workflow.id in pending and _is_next(workflow, pending[workflow.id], now):
+            if workflow.next_run_at is not None and _is_next(workflow, workflow.next_run_at, now):
                 counts[KEPT] += 1
             else:
                 ids.append(workflow.id)
@@ -114,6 +110,12 @@ def schedule_all(now: datetime) -> dict[str, int]:
         if outcome != NOTHING:
             counts[outcome] += 1
     return counts
+
+
+def with_next_run(workflows: QuerySet[Workflow]) -> QuerySet[Any]:
+    """The workflows with the time of their pending run, as `next_run_at`."""
+    pending = WorkflowRun.objects.filter(workflow=OuterRef("pk"), status=RunStatus.PENDING)
+    return workflows.annotate(next_run_at=Subquery(pending.values("scheduled_time")))
 
 
 def schedule_next_run(workflow: Workflow, now: datetime) -> str:
