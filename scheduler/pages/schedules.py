@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django import forms
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,33 +15,36 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from jobs.display import Label
-from jobs.keyset import page_links, page_of
 from jobs.models import Execution
-from jobs.pages.live_list import Place
 from jobs.pages.permissions import current_user
-from jobs.pages.selection import filter_query
 from jobs.selection import narrow
 from jobs.sql import call
 from scheduler import display
 from scheduler.access import may_change, schedule_for, schedules_of
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
+from scheduler.pages.lists import FilterForm, choice_field, read_list, text_field
 from scheduler.pages.times import change_texts, language, moments
 from scheduler.schedules import calendars, clock_changes, words
 from scheduler.sql import reports
 
-ORDER = ("name", "id")
 MARKS = 10
 OCCURRENCES = 20
 NEXT_RUNS = 5
 
 
-class ScheduleFilterForm(forms.Form):
-    state = forms.ChoiceField(
-        label=_("State"), choices=[("enabled", _("Enabled")), ("paused", _("Paused"))], required=False
-    )
-    kind = forms.ChoiceField(label=_("Schedule type"), choices=list(display.KINDS.items()), required=False)
-    q = forms.CharField(label=_("Name or Task"), max_length=200, required=False)
+class ScheduleFilterForm(FilterForm):
+    state = choice_field(_("State"), [("enabled", _("Enabled")), ("paused", _("Paused"))])
+    kind = choice_field(_("Schedule type"), display.KINDS.items())
+    q = text_field(_("Name or Task"))
+
+    def filter(self, rows: QuerySet[Schedule]) -> QuerySet[Schedule]:
+        state, text = self.cleaned_data["state"], self.cleaned_data["q"]
+        if state:
+            rows = rows.filter(enabled=state == "enabled")
+        if text:
+            rows = rows.filter(Q(name__icontains=text) | Q(task_id__icontains=text))
+        return narrow(rows, self.cleaned_data, {"kind": "kind"})
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,11 @@ class Mark:
 @require_safe
 def schedules(request: HttpRequest, *, template: str = "schedules.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
-    user, form = current_user(request), ScheduleFilterForm(request.GET)
-    place, visible = Place.read(request.GET), schedules_of(user).select_related("owner").defer("args")
-    matching = filter_schedules(visible, form.cleaned_data) if form.is_valid() else visible.none()
-    page = page_of(
-        place.exclude_newer(matching), order=ORDER, among=visible, after=place.after, before=place.before
-    )
-    query = filter_query(request.GET, form.fields)
-    marks = recent_marks([schedule.id for schedule in page.rows])
+    user = current_user(request)
+    visible = schedules_of(user).select_related("owner").defer("args")
+    address, form = reverse("scheduler:schedules"), ScheduleFilterForm(request.GET)
+    listed, context = read_list(request, form, visible, address=address)
+    marks = recent_marks([schedule.id for schedule in listed])
     rows = [
         {
             "schedule": schedule,
@@ -72,27 +71,9 @@ def schedules(request: HttpRequest, *, template: str = "schedules.html") -> Http
             "marks": marks.get(schedule.id, []),
             "may_act": may_change(user, schedule),
         }
-        for schedule in page.rows
+        for schedule in listed
     ]
-    at = reverse("scheduler:schedules")
-    context = {
-        "section": "schedules",
-        "now": timezone.now(),
-        "rows": rows,
-        "query": query,
-        "form": form,
-        **page_links(page, query),
-        **place.context(at, query, place.count_new(matching)),
-    }
-    return render(request, f"scheduler/{template}", context)
-
-
-def filter_schedules(schedules: QuerySet[Schedule], values: dict[str, Any]) -> QuerySet[Schedule]:
-    if values["state"]:
-        schedules = schedules.filter(enabled=values["state"] == "enabled")
-    if values["q"]:
-        schedules = schedules.filter(Q(name__icontains=values["q"]) | Q(task_id__icontains=values["q"]))
-    return narrow(schedules, values, {"kind": "kind"})
+    return render(request, f"scheduler/{template}", context | {"section": "schedules", "rows": rows})
 
 
 def recent_marks(schedules: Collection[UUID]) -> dict[UUID, list[Mark]]:

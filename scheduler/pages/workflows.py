@@ -1,11 +1,12 @@
 """Workflows: the list, and a workflow with its steps, its next run and its run history."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -18,8 +19,7 @@ from jobs.display import state_label
 from jobs.ids import parse_uuid
 from jobs.insight import progress
 from jobs.keyset import Page, page_links, page_of
-from jobs.models import Batch
-from jobs.pages.live_list import Place
+from jobs.models import Batch, Office
 from jobs.pages.permissions import can_operate, current_user, office_access
 from jobs.pages.selection import filter_query
 from jobs.selection import narrow
@@ -27,8 +27,9 @@ from jobs.sql import call
 from scheduler.access import workflow_for, workflows_of
 from scheduler.display import state_choices
 from scheduler.models import Workflow, WorkflowRun
+from scheduler.pages.lists import FilterForm, choice_field, read_list, text_field
 from scheduler.pages.run_grid import grid_of
-from scheduler.pages.schedules import MARKS, ORDER, Mark, mark
+from scheduler.pages.schedules import MARKS, Mark, mark
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.times import language
 from scheduler.schedules import words
@@ -38,32 +39,33 @@ from scheduler.workflows import recurrence
 
 RUNS = 20
 OFFICES_LIMIT = 200
-FILTERS = {"status": "status", "office": "office", "name": "name__icontains"}
 NEWEST_FIRST = ("-scheduled_time", "-id")
 
 
-class WorkflowFilterForm(forms.Form):
-    status = forms.ChoiceField(label=_("State"), choices=state_choices(WorkflowStatus), required=False)
-    office = forms.UUIDField(label=_("Office"), required=False)
-    name = forms.CharField(label=_("Name"), max_length=200, required=False)
+class WorkflowFilterForm(FilterForm):
+    status = choice_field(_("State"), state_choices(WorkflowStatus))
+    office = forms.UUIDField(label=_("Office"), required=False, widget=forms.Select)
+    name = text_field(_("Name"))
+
+    def __init__(self, data: QueryDict, offices: Iterable[Office]) -> None:
+        super().__init__(data)
+        choices = [(office.id, office.name) for office in offices]
+        self.fields["office"].widget.choices = [("", _("all")), *choices]
+
+    def filter(self, rows: QuerySet[Workflow]) -> QuerySet[Workflow]:
+        lookups = {"status": "status", "office": "office", "name": "name__icontains"}
+        return narrow(rows, self.cleaned_data, lookups)
 
 
 @require_safe
 def workflows(request: HttpRequest, *, template: str = "workflows.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
-    user, form, place = current_user(request), WorkflowFilterForm(request.GET), Place.read(request.GET)
+    user = current_user(request)
     visible = workflows_of(user).select_related("office").defer("steps")
-    matching = narrow(visible, form.cleaned_data, FILTERS) if form.is_valid() else visible.none()
-    page = page_of(
-        place.exclude_newer(matching),
-        order=ORDER,
-        among=workflows_of(user),
-        after=place.after,
-        before=place.before,
-    )
-    query, at = filter_query(request.GET, form.fields), reverse("scheduler:workflows")
-    marks = recent_marks([workflow.id for workflow in page.rows])
-    operated = operated_offices(user).in_bulk({workflow.office_id for workflow in page.rows})
+    form = WorkflowFilterForm(request.GET, offices_of(user)[:OFFICES_LIMIT])
+    listed, context = read_list(request, form, visible, address=reverse("scheduler:workflows"))
+    marks = recent_marks([workflow.id for workflow in listed])
+    operated = operated_offices(user).in_bulk({workflow.office_id for workflow in listed})
     rows = [
         {
             "workflow": workflow,
@@ -71,19 +73,9 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
             "marks": marks.get(workflow.id, []),
             "may_act": workflow.office_id in operated,
         }
-        for workflow in page.rows
+        for workflow in listed
     ]
-    context = {
-        "section": "workflows",
-        "now": timezone.now(),
-        "rows": rows,
-        "query": query,
-        "form": form,
-        "offices": list(offices_of(user)[:OFFICES_LIMIT]),
-        **page_links(page, query),
-        **place.context(at, query, place.count_new(matching)),
-    }
-    return render(request, f"scheduler/{template}", context)
+    return render(request, f"scheduler/{template}", context | {"section": "workflows", "rows": rows})
 
 
 def in_words(workflow: Workflow) -> str:
