@@ -77,7 +77,8 @@ def resume(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
 def delete(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     schedule = schedule_for(current_user(request), schedule_id, acts=True)
     if request.method != "POST":
-        context = {"section": "schedules", "schedule": schedule}
+        back = reverse("scheduler:schedule", args=[schedule.id])
+        context = {"section": "schedules", "row": schedule, "back": back}
         return render(request, "scheduler/schedule_delete.html", context)
     deletion = schedules.remove(schedule.id, now=database_now(), undo_for=current_user(request))
     text = _("Schedule deleted. Its runs stay visible; those in progress continue.")

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
@@ -84,7 +85,8 @@ def change_run(request: HttpRequest, workflow_id: UUID, run_id: UUID, verb: str)
 def delete(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
     workflow = _workflow_for_operator(request, workflow_id)
     if request.method != "POST":
-        context = {"section": "workflows", "workflow": workflow}
+        back = reverse("scheduler:workflow", args=[workflow.id])
+        context = {"section": "workflows", "row": workflow, "back": back}
         return render(request, "scheduler/workflow_delete.html", context)
     deletion = workflows.remove(workflow.id, now=database_now(), undo_for=current_user(request))
     offer_undo(request, _("Workflow deleted. The jobs of a run in progress continue."), deletion)

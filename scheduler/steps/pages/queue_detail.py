@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -86,9 +87,9 @@ def delete(request: HttpRequest, queue_id: int) -> HttpResponse:
     """A confirmation that says what will be deleted; then the deletion."""
     step_queue = _queue_to_operate(request, queue_id)
     if request.method != "POST":
-        return render(
-            request, "step_queues/queue_delete.html", {"section": "step-queues", "queue": step_queue}
-        )
+        back = reverse("steps:queue", args=[queue_id])
+        context = {"section": "step-queues", "row": step_queue, "back": back}
+        return render(request, "step_queues/queue_delete.html", context)
     deleted = _("%(name)s was deleted.") % {"name": str(step_queue)}
     if call_verb(request, lambda: queues.delete(queue_id), deleted):
         return redirect("steps:queues")
