@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from jobs.models import Execution
 from jobs.states import Trigger
 from scheduler.models import Schedule
+from scheduler.runs.rows import Run
 from scheduler.schedules.history import schedules_of_executions
 from scheduler.steps.models import StepQueue
 
@@ -27,6 +28,11 @@ def causes_of(runs: Sequence[Execution]) -> dict[UUID, Cause]:
     people = _people({run.source for run in runs if run.trigger == Trigger.MANUAL})
     queues = queues_of_executions(runs)
     return {run.id: _cause(run, schedules.get(run.id), people, queues) for run in runs}
+
+
+def causes_of_rows(rows: Sequence[Run]) -> dict[UUID, Cause]:
+    """Those of the runs without a job in a list of runs."""
+    return causes_of([row.execution for row in rows if row.execution and not row.job])
 
 
 def queues_of_executions(runs: Iterable[Execution]) -> dict[UUID, int]:

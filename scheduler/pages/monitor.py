@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from jobs import workers
 from jobs.access import offices_of
-from jobs.insight.stats import office_counts, usual_times_of_slow
+from jobs.insight.stats import office_counts
 from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
 from jobs.queues import served_roles
@@ -25,7 +25,7 @@ from jobs.states import ExecutionStatus, JobStatus
 from scheduler import access, beats, failures, monitor, queue_lengths, work_counts
 from scheduler.access import Origins
 from scheduler.models import Schedule, WorkflowRun
-from scheduler.pages.causes import queues_of_executions
+from scheduler.pages.running import running_context
 from scheduler.pages.times import language
 from scheduler.schedules import words
 from scheduler.workflows import recurrence
@@ -57,10 +57,9 @@ def overview(user: User) -> dict[str, Any]:
     counts = office_counts([office.id for office in offices], now)
     served, pending = served_roles(), monitor.pending_runs(runs)
     sent = unclaimed_executions(executions, served, now)
-    in_progress = list(running_executions(executions))
     failed = failures.recent_groups(executions, now, FAILURES_LIMIT)
     ready = late_ready_jobs(origins, now)
-    linked = [*(row["execution"] for row in sent), *in_progress, *(group.last for group in failed)]
+    linked = [*(row["execution"] for row in sent), *(group.last for group in failed)]
     return {
         "now": now,
         "tiles": work_counts.of(user, origins, list(counts.values()), now),
@@ -73,10 +72,8 @@ def overview(user: User) -> dict[str, Any]:
             *forbidden_jobs(user, ready, served, now),
         ],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
-        "running": in_progress,
-        "slow": usual_times_of_slow(in_progress, now),
+        **running_context(executions, now, RUNNING_LIMIT, linked),
         "failures": failed,
-        "step_queues": queues_of_executions(linked),
         "next": upcoming_runs(monitor.due_schedules(user)[:limit], pending[:limit])[:limit],
         "run_failures": monitor.failed_runs(runs)[:limit],
         "no_worker": not served,
@@ -91,11 +88,6 @@ def installation(user: User, now: datetime) -> dict[str, Any]:
         "queues": queue_lengths.queues(user, now),
         "flower": settings.DURE_FLOWER_URL,
     }
-
-
-def running_executions(executions: QuerySet[Execution]) -> QuerySet[Execution]:
-    live = executions.filter(status=ExecutionStatus.RUNNING)
-    return monitor.select_shown(live).order_by("attempt_started_at")[:RUNNING_LIMIT]
 
 
 def unclaimed_executions(

@@ -15,11 +15,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs import queues, workers
-from jobs.insight.stats import usual_times_of_slow
 from jobs.pages.permissions import current_user, staff_user
-from jobs.states import ExecutionStatus
 from scheduler import access, monitor, queue_lengths
-from scheduler.pages.causes import queues_of_executions
+from scheduler.pages.running import running_context
 
 RUNNING_LIMIT = 25
 
@@ -31,8 +29,6 @@ def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> H
     status = next((queue for queue in queue_lengths.queues(user, now) if queue.role == role), None)
     if status is None:
         raise Http404
-    live = access.executions_of(user).filter(status=ExecutionStatus.RUNNING, role=role)
-    running = list(live.select_related("job").order_by("attempt_started_at")[:RUNNING_LIMIT])
     context: dict[str, Any] = {
         "section": "monitor",
         "now": now,
@@ -42,9 +38,7 @@ def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> H
         "may_act": user.is_staff,
         "served": role in queues.served_roles(),
         "workers": _workers(role, now) if user.is_staff else None,
-        "running": running,
-        "slow": usual_times_of_slow(running, now),
-        "step_queues": queues_of_executions(running),
+        **running_context(access.executions_of(user).filter(role=role), now, RUNNING_LIMIT),
         "waiting": queue_lengths.waiting_offices(user, role, now),
     }
     return render(request, f"scheduler/{template}", context)

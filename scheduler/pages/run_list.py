@@ -19,12 +19,12 @@ from jobs.ids import parse_uuid, uuid7_at
 from jobs.keyset import Page, page_links
 from jobs.models import Batch
 from jobs.pages.confirmation import MATCHING, confirm, hidden_fields
-from jobs.pages.live_list import New, Place
+from jobs.pages.live_list import New, Place, with_query
 from jobs.pages.permissions import current_user
 from jobs.pages.time_range import CUSTOM, RANGE_NAMES
 from jobs.states import Trigger
 from scheduler.models import SavedView
-from scheduler.pages.causes import causes_of
+from scheduler.pages.causes import causes_of_rows
 from scheduler.pages.run_filter import FAILURES, RunFilterForm
 from scheduler.runs import bulk, csv_export, search
 from scheduler.runs.filters import RunFilter, RunState, Sort
@@ -125,8 +125,7 @@ def describe(form: RunFilterForm) -> str:
 
 
 def list_address(query: QueryDict) -> str:
-    address = reverse("scheduler:runs")
-    return f"{address}?{query.urlencode()}" if query else address
+    return with_query(reverse("scheduler:runs"), query)
 
 
 @require_safe
@@ -161,7 +160,7 @@ def _list_context(request: HttpRequest, user: User, form: RunFilterForm) -> dict
     return {
         "now": now,
         "rows": result.rows,
-        "causes": causes_of([run.execution for run in result.rows if run.execution and not run.job]),
+        "causes": causes_of_rows(result.rows),
         "query": query,
         "hidden": hidden_fields(query),
         "searched_to": result.searched_to,
