@@ -1,6 +1,5 @@
 """Workflows. The form changes them by the verbs of the API, which schedule the next run at once."""
 
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -27,7 +26,7 @@ from scheduler.schedules import words
 from scheduler.states import WorkflowStatus
 from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import recurrence, runs, steps
-from scheduler.workflows.recurrence import ConfigError, Recurring, ScheduleConfig
+from scheduler.workflows.recurrence import ConfigError
 
 CONFIG = "schedule_config"
 
@@ -113,13 +112,16 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
             config = recurrence.read(form.cleaned_data.get(CONFIG))
         except ConfigError as refused:
             return RulePreview(problems=[str(text) for text in with_paths(refused.errors)])
-        now = database_now()
-        return RulePreview(words.config_in_words(config, language()), upcoming_times(config, now, now))
+        times = recurrence.upcoming_times(config, database_now(), PREVIEWED)
+        return RulePreview(words.config_in_words(config, language()), times)
 
     def preview_of_row(self, row: Workflow) -> RulePreview:
-        config, now = recurrence.read(row.schedule_config), database_now()
-        active = row.is_active and row.activated_at is not None
-        times = upcoming_times(config, row.activated_at or now, now) if active else []
+        config = recurrence.read(row.schedule_config)
+        times = (
+            recurrence.upcoming_times(config, database_now(), PREVIEWED, activated_at=row.activated_at)
+            if row.is_active
+            else []
+        )
         return RulePreview(words.config_in_words(config, language()), times)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Workflow | None = None) -> tuple[str, ...]:
@@ -140,11 +142,3 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Workflow) -> None:
         workflows.remove(obj.pk, now=database_now())
-
-
-def upcoming_times(config: ScheduleConfig, activated_at: datetime, now: datetime) -> list[datetime]:
-    """The next runs. A workflow that is not recurring has one, unless its time has passed."""
-    if isinstance(config, Recurring):
-        return recurrence.upcoming_times(config, now, PREVIEWED)
-    next_time = recurrence.next_time(config, activated_at, None)
-    return [next_time] if next_time is not None and next_time >= now else []

@@ -115,7 +115,7 @@ def _preview_context(form: WorkflowForm) -> dict[str, Any]:
     return {
         "config": config,
         "in_words": words.config_in_words(config, language()) if config else "",
-        "next": moments([at for at in upcoming if at >= now], zone),
+        "next": moments(upcoming, zone),
         "clock_changes": change_texts(clock_changes.of_config(config, now), zone) if config else [],
         "active": form["status"].value() == WorkflowStatus.ACTIVE,
         "steps": shown_steps,

@@ -196,14 +196,17 @@ def next_time(config: ScheduleConfig, activated_at: datetime, after: datetime | 
     return due if after is None or due > after else None
 
 
-def upcoming_times(config: ScheduleConfig, now: datetime, count: int) -> list[datetime]:
-    """When a workflow that is activated `now` runs, up to `count` times."""
+def upcoming_times(
+    config: ScheduleConfig, now: datetime, count: int, *, activated_at: datetime | None = None
+) -> list[datetime]:
+    """When a workflow that is activated `now`, or was before, runs from now on, up to `count` times."""
+    activated_at = activated_at or now
     dues: list[datetime] = []
-    due = next_time(config, now, now if isinstance(config, Recurring) else None)
+    due = next_time(config, activated_at, now if isinstance(config, Recurring) else None)
     while due is not None and len(dues) < count:
         dues.append(due)
-        due = next_time(config, now, due)
-    return dues
+        due = next_time(config, activated_at, due)
+    return [due for due in dues if due >= now]
 
 
 def wall_times(config: Recurring, day: date) -> list[datetime]:
