@@ -13,7 +13,6 @@ from jobs.admin.actions import RowAction
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.filters import choice
 from jobs.admin.links import Link, rows_of
-from jobs.display import Text
 from jobs.errors import ErrorText
 from jobs.models import Execution
 from jobs.states import Trigger
@@ -21,7 +20,7 @@ from jobs.templatetags import pages
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.models import Step, StepEvent, StepQueue
 from scheduler.steps.pages import labels
-from scheduler.steps.states import NO_OPERATION, Direction, QueueState, operation_source, rollback_failed
+from scheduler.steps.states import Direction, QueueState, operation_source
 
 STATE = columns.column("state", _("state"), lambda state: pages.badge(labels.STATE_LABELS[state]))
 STATE_NAMES = {state: label.name for state, label in labels.STATE_LABELS.items()}
@@ -29,17 +28,6 @@ DIRECTION = columns.label("operation_direction", _("direction"), labels.DIRECTIO
 TYPE = columns.label("type", _("event"), labels.EVENT_NAMES)
 QUEUE = columns.link("queue", _("step queue"))
 TIME_LIMIT = columns.seconds("expired_time", _("time limit"))
-
-
-def why_not_run(queue: StepQueue) -> Text:
-    return "" if queue.state == QueueState.READY else labels.STATE_LABELS[queue.state].name
-
-
-def why_not_cancel(queue: StepQueue) -> Text:
-    forward = queue.state == QueueState.RUNNING and queue.operation_direction == Direction.FORWARD
-    if forward and queue.cancel_requested_at is None:
-        return ""
-    return str(ErrorText("nothing_to_cancel"))
 
 
 @admin.register(StepQueue)
@@ -86,7 +74,9 @@ class StepQueueAdmin(ReadOnlyAdmin):
             _("Run…"),
             lambda n: ngettext("Run %d step queue", "Run %d step queues", n) % n,
             do=lambda queue, operator: lifecycle.run(queue.pk),
-            refusal=why_not_run,
+            refusal=lambda queue: (
+                "" if queue.state == QueueState.READY else labels.STATE_LABELS[queue.state].name
+            ),
             note=_("The run starts with the first job and an empty context."),
         ),
         RowAction(
@@ -94,7 +84,7 @@ class StepQueueAdmin(ReadOnlyAdmin):
             _("Cancel and roll back…"),
             lambda n: ngettext("Cancel %d step queue", "Cancel %d step queues", n) % n,
             do=lambda queue, operator: lifecycle.cancel(queue.pk),
-            refusal=why_not_cancel,
+            refusal=lambda queue: "" if queue.is_cancellable else str(ErrorText("nothing_to_cancel")),
             note=_("Each queue rolls back from its current job."),
         ),
     )
@@ -112,12 +102,6 @@ class StepQueueAdmin(ReadOnlyAdmin):
             rows_of(Step, _("Jobs"), queue=row.pk),
             rows_of(StepEvent, _("Events"), queue=row.pk),
         ]
-
-
-def why_not_retry(step: Step) -> Text:
-    if rollback_failed(step.state) and step.backward_operation != NO_OPERATION:
-        return ""
-    return _("rollback has not failed")
 
 
 @admin.register(Step)
@@ -157,7 +141,7 @@ class StepAdmin(ReadOnlyAdmin):
             _("Retry rollback…"),
             lambda n: ngettext("Retry the rollback of %d job", "Retry the rollback of %d jobs", n) % n,
             do=lambda step, operator: lifecycle.rerun_backward(step.queue_id, step.pk),
-            refusal=why_not_retry,
+            refusal=lambda step: "" if step.has_failed_rollback else _("rollback has not failed"),
         ),
     )
 

@@ -25,14 +25,12 @@ from scheduler.steps.position import Position
 from scheduler.steps.queues import record
 from scheduler.steps.runner import Runner, failure
 from scheduler.steps.states import (
-    NO_OPERATION,
     UNINIT,
     Direction,
     JobState,
     QueueState,
     StepEventType,
     append_state,
-    rollback_failed,
 )
 from scheduler.steps.transitions import OperationOutcome, must_run_again
 
@@ -172,7 +170,7 @@ def rerun_backward(queue_id: int, job_id: UUID) -> None:
         step = Step.objects.get(queue=queue, job_id=job_id)
         if queue.state != QueueState.READY:
             raise Conflict("queue_running")
-        if not rollback_failed(step.state) or step.backward_operation == NO_OPERATION:
+        if not step.has_failed_rollback:
             raise Conflict("not_failed")
         try:
             libraries.find(step.operation_library, step.backward_operation)

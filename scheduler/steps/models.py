@@ -21,6 +21,7 @@ from scheduler.steps.states import (
     JobState,
     QueueState,
     StepEventType,
+    rollback_failed,
 )
 
 # The length of a job's id, or of the constant for no job.
@@ -145,6 +146,12 @@ class StepQueue(models.Model):
     def __str__(self) -> str:
         return self.name or f"queue {self.queue_id}"
 
+    @property
+    def is_cancellable(self) -> bool:
+        """Whether it goes forward, and no rollback was requested."""
+        forward = self.state == QueueState.RUNNING and self.operation_direction == Direction.FORWARD
+        return forward and self.cancel_requested_at is None
+
 
 class Step(models.Model):
     """The specification's Job: a forward and a backward operation, with links to its neighbours.
@@ -232,6 +239,11 @@ class Step(models.Model):
     def position(self) -> int:
         """The number of a job that is in a queue."""
         return self.number or 0
+
+    @property
+    def has_failed_rollback(self) -> bool:
+        """Whether its backward operation failed the last time, and may be run again by hand."""
+        return rollback_failed(self.state) and self.backward_operation != NO_OPERATION
 
 
 class StepEvent(models.Model):

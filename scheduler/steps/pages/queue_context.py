@@ -85,9 +85,10 @@ class OperationCell:
 class Row:
     step: Step
     cells: tuple[OperationCell, OperationCell]
-    arguments: Any
-    has_arguments: bool
-    can_retry_rollback: bool
+
+    @property
+    def has_arguments(self) -> bool:
+        return bool(self.step.arguments != EMPTY_ARGS)
 
 
 def queue_context(queue: StepQueue, start: int | None, now: datetime) -> JSON:
@@ -109,7 +110,7 @@ def queue_context(queue: StepQueue, start: int | None, now: datetime) -> JSON:
         "now": now,
         "queue": queue,
         "label": labels.queue_label(queue, failed=any(rollback_failed(state) for _, _, state, *_ in jobs)),
-        "can": _possible_actions(queue, jobs, position, running=running),
+        "can": _possible_actions(queue, jobs, running=running),
         "current": _current_run(queue) if running else None,
         "window": window,
         "rows": rows,
@@ -126,17 +127,13 @@ def queue_context(queue: StepQueue, start: int | None, now: datetime) -> JSON:
     }
 
 
-def _possible_actions(
-    queue: StepQueue, jobs: Sequence[Sequence[Any]], position: Position, *, running: bool
-) -> dict[str, bool]:
-    is_ready = queue.state == QueueState.READY
+def _possible_actions(queue: StepQueue, jobs: Sequence[Sequence[Any]], *, running: bool) -> dict[str, bool]:
     return {
-        "run": is_ready,
+        "run": queue.state == QueueState.READY,
         "resume": not running
         and queue.operation_direction == Direction.BACKWARD
         and any(must_run_again(state, backward) for _, _, state, _, backward in jobs),
-        "cancel": running and not position.is_rolling_back and queue.cancel_requested_at is None,
-        "rerun": is_ready,
+        "cancel": queue.is_cancellable,
         "delete": not running,
     }
 
@@ -159,9 +156,6 @@ def _rows(queue: StepQueue, window: Window, position: Position) -> list[Row]:
         Row(
             step,
             (_cell(step, Direction.FORWARD, position, runs), _cell(step, Direction.BACKWARD, position, runs)),
-            step.arguments,
-            step.arguments != EMPTY_ARGS,
-            rollback_failed(step.state) and step.backward_operation != NO_OPERATION,
         )
         for step in steps
     ]
