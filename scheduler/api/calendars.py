@@ -18,7 +18,7 @@ from jobs.api.framework.reading import read, read_changes
 from jobs.api_model import ApiIn
 from jobs.field_types import Name
 from scheduler.access import calendar_for, calendars_of
-from scheduler.api import examples, shapes
+from scheduler.api import examples
 from scheduler.api.schemas import CalendarOut
 from scheduler.clock import database_now
 from scheduler.models import Calendar
@@ -58,7 +58,7 @@ class CalendarsView(GenericAPIView[Calendar]):
     def get(self, request: Request) -> Response:
         """List your calendars, by name. Staff see the calendars of all users."""
         page = self.paginate_queryset(calendars_of(user_of(request)))
-        return self.get_paginated_response([shapes.calendar_json(row) for row in page or ()])
+        return self.get_paginated_response([CalendarOut.write(row) for row in page or ()])
 
     @extend_schema(
         operation_id="create_calendar",
@@ -72,7 +72,7 @@ class CalendarsView(GenericAPIView[Calendar]):
         values = read(CalendarIn, request.data).values()
         calendar = calendars.create(values, owner=user_of(request), now=database_now())
         location = request.build_absolute_uri(f"/api/calendars/{calendar.id}")
-        return Response(shapes.calendar_json(calendar), status=201, headers={"Location": location})
+        return Response(CalendarOut.write(calendar), status=201, headers={"Location": location})
 
 
 class OneCalendarView(APIView):
@@ -82,7 +82,7 @@ class OneCalendarView(APIView):
     @extend_schema(operation_id="show_calendar", responses=CalendarOut)
     def get(self, request: Request, calendar_id: UUID) -> Response:
         """Show a calendar."""
-        return Response(shapes.calendar_json(self.calendar()))
+        return Response(CalendarOut.write(self.calendar()))
 
     @extend_schema(
         operation_id="change_calendar",
@@ -94,7 +94,7 @@ class OneCalendarView(APIView):
         """Change a calendar. It counts for the next scheduled run of each schedule that uses it."""
         values = read_changes(CalendarIn, request.data)
         changed = calendars.change(self.calendar(acts=True).id, values, now=database_now())
-        return Response(shapes.calendar_json(changed))
+        return Response(CalendarOut.write(changed))
 
     @extend_schema(
         operation_id="delete_calendar", responses={204: None}, extensions=problems("calendar_in_use")

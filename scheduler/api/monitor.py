@@ -19,10 +19,10 @@ from jobs.insight.stats import office_counts
 from jobs.models import Execution, Worker
 from jobs.sql import call
 from scheduler import access, beats, monitor, queue_lengths, trends, work_counts
-from scheduler.api import examples, shapes
-from scheduler.api.schemas import ScheduledJobOut, WordsOut
+from scheduler.api import examples
+from scheduler.api.schemas import RuleWords, ScheduledJobOut
 from scheduler.clock import database_now
-from scheduler.models import Minute, Schedule
+from scheduler.models import Minute
 from scheduler.sql import reports
 
 Tenths = Annotated[float, AfterValidator(lambda seconds: round(seconds, 1))]
@@ -52,7 +52,7 @@ class NextOfScheduleOut(ApiOut):
     name: str
     task_id: str
     next_run_at: Time
-    words: WordsOut = Field(description="The rule in plain words.")
+    words: RuleWords = Field(validation_alias="rule", description="The rule in plain words.")
 
 
 class QueueOut(ApiOut):
@@ -130,7 +130,7 @@ class MonitorView(APIView):
                     "counts_window_seconds": int(monitor.WINDOW.total_seconds()),
                     "delayed": [_delayed_run(late) for late in monitor.late_runs(runs, pending, now)],
                     "next": pending[:limit],
-                    "next_schedules": [_next_of_schedule(row) for row in monitor.due_schedules(user)[:limit]],
+                    "next_schedules": list(monitor.due_schedules(user)[:limit]),
                     "recent_failures": list(monitor.failed_runs(runs)[:limit]),
                     "queues": queue_lengths.queues(user, now),
                     "workers": [
@@ -179,7 +179,3 @@ def _whole(milliseconds: float | None) -> int | None:
 
 def _delayed_run(late: monitor.LateRun) -> DelayedRunOut:
     return DelayedRunOut.of(late.run, delayed_seconds=late.late_seconds, reason=late.reason)
-
-
-def _next_of_schedule(schedule: Schedule) -> NextOfScheduleOut:
-    return NextOfScheduleOut.of(schedule, words=shapes.rule_words(schedule.rule))

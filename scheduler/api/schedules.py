@@ -55,7 +55,7 @@ class SchedulesView(GenericAPIView[Schedule]):
     def get(self, request: Request) -> Response:
         """List your schedules, by name. Staff see the schedules of all users."""
         page = self.paginate_queryset(self.filter_queryset(schedules_of(user_of(request))))
-        return self.get_paginated_response([shapes.schedule_json(row) for row in page or ()])
+        return self.get_paginated_response([ScheduleOut.write(row) for row in page or ()])
 
     @extend_schema(
         operation_id="create_schedule",
@@ -72,14 +72,14 @@ class SchedulesView(GenericAPIView[Schedule]):
         values = read(ScheduleIn, request.data).values()
         schedule = schedules.create(values, owner=user_of(request), now=database_now())
         location = request.build_absolute_uri(f"/api/schedules/{schedule.id}")
-        return Response(shapes.schedule_json(schedule), status=201, headers={"Location": location})
+        return Response(ScheduleOut.write(schedule), status=201, headers={"Location": location})
 
 
 class OneScheduleView(ScheduleView):
     @extend_schema(operation_id="show_schedule", responses=ScheduleOut)
     def get(self, request: Request, schedule_id: UUID) -> Response:
         """Show a schedule."""
-        return Response(shapes.schedule_json(self.schedule()))
+        return Response(ScheduleOut.write(self.schedule()))
 
     @extend_schema(
         operation_id="change_schedule",
@@ -109,7 +109,7 @@ class OneScheduleView(ScheduleView):
 
     def _change(self, values: dict[str, Any]) -> Response:
         changed = schedules.change(self.schedule(acts=True).id, values, now=database_now())
-        return Response(shapes.schedule_json(changed))
+        return Response(ScheduleOut.write(changed))
 
 
 @extend_schema(responses=ScheduleOut)
@@ -117,9 +117,8 @@ class PauseScheduleView(ScheduleView):
     @extend_schema(operation_id="pause_schedule", examples=[in_response("paused", examples.PAUSED_SCHEDULE)])
     def post(self, request: Request, schedule_id: UUID) -> Response:
         """Pause a schedule. Runs due while it is paused are not backfilled."""
-        return Response(
-            shapes.schedule_json(schedules.pause(self.schedule(acts=True).id, now=database_now()))
-        )
+        paused = schedules.pause(self.schedule(acts=True).id, now=database_now())
+        return Response(ScheduleOut.write(paused))
 
 
 @extend_schema(responses=ScheduleOut)
@@ -127,9 +126,8 @@ class ResumeScheduleView(ScheduleView):
     @extend_schema(operation_id="resume_schedule")
     def post(self, request: Request, schedule_id: UUID) -> Response:
         """Resume a schedule. Its rule counts from now on."""
-        return Response(
-            shapes.schedule_json(schedules.resume(self.schedule(acts=True).id, now=database_now()))
-        )
+        resumed = schedules.resume(self.schedule(acts=True).id, now=database_now())
+        return Response(ScheduleOut.write(resumed))
 
 
 class NextTimesView(ScheduleView):
@@ -178,4 +176,4 @@ class OccurrencesView(ScheduleView, GenericAPIView[Occurrence]):
         """List the scheduled runs, newest first, with their outcome: run, skipped or missed."""
         occurrences = Occurrence.objects.filter(schedule=self.schedule()).order_by("-due_at")
         page = self.paginate_queryset(self.filter_queryset(occurrences))
-        return self.get_paginated_response([shapes.occurrence_json(row) for row in page or ()])
+        return self.get_paginated_response([OccurrenceOut.write(row) for row in page or ()])

@@ -1,20 +1,24 @@
 """Schedules, calendars, Executions, workflows and their runs, as the API writes and describes them."""
 
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_serializer
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api_model import EMPTY_IS_NONE, JSON, ROWS, AnyOf, ApiOut, TextOrNone, Time
 from jobs.schemas import JobOut
 from jobs.states import Backoff, ExecutionStatus, OnLost, Outcome, Trigger
 from scheduler.api import examples
+from scheduler.display import occurrence_reason_in_english
+from scheduler.schedules import words
 from scheduler.schedules.catchup import CatchUp
 from scheduler.schedules.clock_changes import Change
-from scheduler.schedules.rules import Kind
+from scheduler.schedules.rules import Kind, Rule
 from scheduler.states import OccurrenceOutcome, Overlap, RunStatus, WorkflowStatus
+from scheduler.workflows import recurrence
 
 KINDS = [kind.value for kind in Kind]
 POLICIES = [policy.value for policy in CatchUp]
@@ -25,6 +29,22 @@ Day = Annotated[str, WithJsonSchema({"type": "string", "format": "date"})]
 class WordsOut(ApiOut):
     ko: str = Field(description="In Korean.")
     en: str = Field(description="In English.")
+
+
+LANGUAGES = ("ko", "en")
+
+
+def _words_of_rule(rule: Rule) -> dict[str, str]:
+    return {language: words.rule_in_words(rule, language) for language in LANGUAGES}
+
+
+def _words_of_config(value: JSON) -> dict[str, str]:
+    config = recurrence.read(value)
+    return {language: words.config_in_words(config, language) for language in LANGUAGES}
+
+
+RuleWords = Annotated[WordsOut, BeforeValidator(_words_of_rule)]
+ConfigWords = Annotated[WordsOut, BeforeValidator(_words_of_config)]
 
 
 @extend_schema_serializer(examples=[in_response("every morning", examples.SAVED_SCHEDULE)])
@@ -73,7 +93,7 @@ class ScheduleOut(ApiOut):
     failing_since: Time | None = Field(description="When it notified; null again after a run that succeeded.")
     starts_at: Time | None = Field(description="No run is due before this time.")
     ends_at: Time | None = Field(description="No run is due after this time.")
-    words: WordsOut = Field(description="The rule in plain words.")
+    words: RuleWords = Field(validation_alias="rule", description="The rule in plain words.")
     next_run_at: Time | None = Field(description="Null if no scheduled run follows.")
     last_run_at: Time | None
     last_execution_id: UUID | None
@@ -81,9 +101,12 @@ class ScheduleOut(ApiOut):
     updated_at: Time
 
 
+StoredTime = Annotated[Time, BeforeValidator(datetime.fromisoformat)]
+
+
 class WindowOut(ApiOut):
-    starts_at: Time
-    ends_at: Time
+    starts_at: StoredTime
+    ends_at: StoredTime
 
 
 @extend_schema_serializer(examples=[in_response("holidays", examples.SAVED_CALENDAR)])
@@ -97,13 +120,19 @@ class CalendarOut(ApiOut):
     updated_at: Time
 
 
+def _to_the_minute(clock: datetime) -> str:
+    return clock.isoformat(" ", "minutes")
+
+
 class ClockChangeOut(ApiOut):
     change: Annotated[str, AnyOf([change.value for change in Change])] = Field(
         description="moved: the clock skips the time, and it runs at the first instant after the gap; "
         "missing: the clock skips it, and it does not run; doubled: the clock shows it twice, and it runs "
         "both times; once: the clock shows it twice, and it runs the first time."
     )
-    local_time: str = Field(description="By the clock of the rule's time zone.")
+    local_time: Annotated[str, BeforeValidator(_to_the_minute)] = Field(
+        validation_alias="clock", description="By the clock of the rule's time zone."
+    )
     runs_at: list[Time] = Field(description="None, one or two times.")
 
 
@@ -113,7 +142,7 @@ class NextTimesOut(ApiOut):
     clock_changes: list[ClockChangeOut] = Field(
         description="What the jumps of daylight saving time within a year do; at most five for each."
     )
-    words: WordsOut
+    words: RuleWords = Field(validation_alias="rule")
 
 
 @extend_schema_serializer(examples=[in_response("skipped", examples.SKIPPED_OCCURRENCE)])
@@ -128,7 +157,9 @@ class OccurrenceOut(ApiOut):
     trigger: Annotated[str, AnyOf([Trigger.SCHEDULE.value, Trigger.MANUAL.value])] = Field(
         description="MANUAL for a run by hand of the schedule."
     )
-    reason: TextOrNone = Field(description="Why it started no Execution.")
+    reason: Annotated[TextOrNone, BeforeValidator(occurrence_reason_in_english)] = Field(
+        description="Why it started no Execution."
+    )
     execution_id: UUID | None = Field(description="The Execution that it started.")
     decided_at: Time
 
@@ -187,7 +218,9 @@ class WorkflowOut(ApiOut):
     schedule_config: JSON = Field(description="When the workflow runs.")
     max_run_retries: int = Field(description="How often a failed run is tried again.")
     input_schema: JSON | None = Field(description="The JSON Schema of a run's input.")
-    words: WordsOut = Field(description="The schedule_config in plain words.")
+    words: ConfigWords = Field(
+        validation_alias="schedule_config", description="The schedule_config in plain words."
+    )
     next_run_at: Time | None = Field(description="Null if no run is pending.")
     created_at: Time
     updated_at: Time

@@ -1,4 +1,4 @@
-"""The JSON of schedules, occurrences, Executions, workflows and their runs."""
+"""The JSON of Executions, and of the next times of a rule."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,47 +10,15 @@ from jobs.api_model import JSON
 from jobs.models import Attempt, Execution
 from jobs.states import ExecutionStatus, Trigger
 from scheduler.api import schemas
-from scheduler.display import occurrence_reason_in_english
-from scheduler.models import Calendar, Occurrence, Schedule, Workflow
-from scheduler.schedules import clock_changes, words
+from scheduler.models import Schedule
+from scheduler.schedules import clock_changes
 from scheduler.schedules.history import schedules_of_executions
 from scheduler.schedules.rules import Rule
-from scheduler.workflows import recurrence
-
-LANGUAGES = ("ko", "en")
-
-
-def schedule_json(schedule: Schedule) -> JSON:
-    return schemas.ScheduleOut.write(schedule, words=rule_words(schedule.rule))
-
-
-def calendar_json(calendar: Calendar) -> JSON:
-    windows = [
-        {name: datetime.fromisoformat(window[name]) for name in ("starts_at", "ends_at")}
-        for window in calendar.windows
-    ]
-    return schemas.CalendarOut.write(calendar, windows=windows)
-
-
-def rule_words(rule: Rule) -> JSON:
-    return {language: words.rule_in_words(rule, language) for language in LANGUAGES}
 
 
 def next_times_json(rule: Rule, times: list[datetime], now: datetime) -> JSON:
-    changes = [
-        {
-            "change": change.change.value,
-            "local_time": change.clock.isoformat(" ", "minutes"),
-            "runs_at": change.runs_at,
-        }
-        for change in clock_changes.of_rule(rule, now)
-    ]
-    return schemas.NextTimesOut.write({"next": times, "clock_changes": changes, "words": rule_words(rule)})
-
-
-def occurrence_json(occurrence: Occurrence) -> JSON:
-    reason = occurrence_reason_in_english(occurrence.reason)
-    return schemas.OccurrenceOut.write(occurrence, reason=reason)
+    changes = clock_changes.of_rule(rule, now)
+    return schemas.NextTimesOut.write({"next": times, "clock_changes": changes, "rule": rule})
 
 
 def attempts_of_lists() -> "Prefetch[str, Any, Any]":
@@ -87,9 +55,3 @@ def _execution_json(execution: Execution, schedule: Schedule | None) -> JSON:
 
 def _source_schedule(execution: Execution) -> str | None:
     return execution.source if execution.trigger == Trigger.SCHEDULE else None
-
-
-def workflow_json(workflow: Workflow) -> JSON:
-    config = recurrence.read(workflow.schedule_config)
-    config_words = {language: words.config_in_words(config, language) for language in LANGUAGES}
-    return schemas.WorkflowOut.write(workflow, words=config_words)

@@ -21,7 +21,7 @@ from jobs.api.views import OPERATOR
 from jobs.api_model import WHOLE, ApiIn, Object, OneOf, Uuid
 from jobs.field_types import Name
 from scheduler.access import workflow_for, workflows_of
-from scheduler.api import examples, shapes
+from scheduler.api import examples
 from scheduler.api.schedule_config import SCHEDULE_CONFIG
 from scheduler.api.schemas import WorkflowOut
 from scheduler.clock import database_now
@@ -69,7 +69,7 @@ class WorkflowsView(GenericAPIView[Workflow]):
     def get(self, request: Request) -> Response:
         """List the workflows of your offices, by name."""
         page = self.paginate_queryset(self.filter_queryset(workflows_of(user_of(request))))
-        return self.get_paginated_response([shapes.workflow_json(row) for row in page or ()])
+        return self.get_paginated_response([WorkflowOut.write(row) for row in page or ()])
 
     @extend_schema(
         operation_id="create_workflow",
@@ -121,4 +121,4 @@ class OneWorkflowView(APIView):
 
 def _workflow_response(request: Request, workflow_id: UUID, status: int = 200, **headers: str) -> Response:
     workflow = workflow_for(user_of(request), workflow_id)
-    return Response(shapes.workflow_json(workflow), status=status, headers=headers)
+    return Response(WorkflowOut.write(workflow), status=status, headers=headers)

@@ -15,10 +15,10 @@ from jobs.cli.format import as_text, cut, pairs, section, table
 from jobs.display import local_time
 from jobs.models import Execution
 from jobs.selection import narrow
-from scheduler.api import shapes
+from scheduler.api.schemas import OccurrenceOut, ScheduleOut
 from scheduler.display import occurrence_reason_in_english
 from scheduler.models import Occurrence, Schedule
-from scheduler.schedules import calendars
+from scheduler.schedules import calendars, words
 from scheduler.schedules.rules import Kind
 
 ENABLED, PAUSED = "enabled", "paused"
@@ -46,11 +46,11 @@ def matching_schedules(options: dict[str, Any]) -> QuerySet[Schedule]:
     return narrow(schedules, options, lookups)
 
 
-def by_name(words: Sequence[str]) -> tuple[list[Schedule], list[str]]:
-    """The schedules with these ids or exact names, each once, and the words without a match."""
+def by_name(names: Sequence[str]) -> tuple[list[Schedule], list[str]]:
+    """The schedules with these ids or exact names, each once, and the names without a match."""
     schedules: dict[UUID, Schedule] = {}
     missing = []
-    for word in dict.fromkeys(words):
+    for word in dict.fromkeys(names):
         matches = list(_matches(word)[:2])
         if len(matches) > 1:
             raise Complaint(f"Several schedules are named {word!r}: use an id.")
@@ -91,7 +91,7 @@ def status(schedule: Schedule) -> str:
 
 
 def in_words(schedule: Schedule) -> str:
-    return str(shapes.rule_words(schedule.rule)["en"])
+    return words.rule_in_words(schedule.rule, "en")
 
 
 def recent_occurrences(schedule: Schedule) -> list[Occurrence]:
@@ -101,9 +101,9 @@ def recent_occurrences(schedule: Schedule) -> list[Occurrence]:
 def document(schedule: Schedule, now: datetime) -> dict[str, Any]:
     """The API's document of a schedule, with its next times and recent scheduled runs."""
     return {
-        **shapes.schedule_json(schedule),
+        **ScheduleOut.write(schedule),
         "next": [iso_time(due) for due in calendars.next_times(schedule, now, NEXT_TIMES)],
-        "turns": [shapes.occurrence_json(row) for row in recent_occurrences(schedule)],
+        "turns": [OccurrenceOut.write(row) for row in recent_occurrences(schedule)],
     }
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from jobs.models import Execution
 from jobs.states import Trigger
-from scheduler.api import shapes
+from scheduler.api.schemas import ScheduleOut
 from scheduler.clock import database_now
 from scheduler.models import Schedule
 from tests.factories import a_user
@@ -61,7 +61,7 @@ def test_the_list_is_bounded_and_speaks_as_the_api_does():
     a_schedule(name="older")
     newer = a_schedule(name="newer")
     answer = run("schedules", "list", "--limit", 1, "--json")
-    assert answer.json == {"results": [shapes.schedule_json(again(newer))], "more": True}
+    assert answer.json == {"results": [ScheduleOut.write(again(newer))], "more": True}
 
 
 def test_a_schedule_is_shown_by_name_with_next_and_recent_runs():
@@ -74,7 +74,7 @@ def test_a_schedule_is_shown_by_name_with_next_and_recent_runs():
     assert len(document.pop("next")) == 5
     (turn,) = document.pop("turns")
     assert turn["execution_id"] == str(Execution.objects.get().id)
-    assert document == shapes.schedule_json(again(schedule))
+    assert document == ScheduleOut.write(again(schedule))
 
 
 def test_a_schedule_that_is_held_has_no_next_times():

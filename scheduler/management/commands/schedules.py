@@ -9,7 +9,7 @@ from jobs.cli.command import DONE, LIST, NOT_ALL, Complaint, Console, add_limit
 from jobs.cli.filters import are_given
 from jobs.cli.format import count_text
 from jobs.errors import Refused
-from scheduler.api import shapes
+from scheduler.api.schemas import ScheduleOut
 from scheduler.cli import schedules as output
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_schedule
@@ -27,11 +27,11 @@ def run(schedule: Schedule) -> dict[str, Any]:
 
 
 def pause(schedule: Schedule) -> dict[str, Any]:
-    return shapes.schedule_json(lifecycle.pause(schedule.pk, now=database_now()))
+    return ScheduleOut.write(lifecycle.pause(schedule.pk, now=database_now()))
 
 
 def resume(schedule: Schedule) -> dict[str, Any]:
-    return shapes.schedule_json(lifecycle.resume(schedule.pk, now=database_now()))
+    return ScheduleOut.write(lifecycle.resume(schedule.pk, now=database_now()))
 
 
 def delete(schedule: Schedule) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Command(Console):
         # Ids grow with time.
         page = list(output.matching_schedules(options).order_by("-pk")[: options["limit"] + 1])
         more, page = len(page) > options["limit"], page[: options["limit"]]
-        document = {"results": [shapes.schedule_json(schedule) for schedule in page], "more": more}
+        document = {"results": [ScheduleOut.write(schedule) for schedule in page], "more": more}
         self.show_rows(document, output.rows(page), "schedule")
         return DONE if page else NOT_ALL
 
@@ -99,7 +99,7 @@ class Command(Console):
             {
                 "verb": name,
                 "dry_run": options["dry_run"],
-                "results": [shapes.schedule_json(row) for row in schedules] if options["dry_run"] else done,
+                "results": [ScheduleOut.write(row) for row in schedules] if options["dry_run"] else done,
                 "refused": [{"id": str(row.id), "name": row.name, "why": reason} for row, reason in refused],
                 "missing": missing,
             },
