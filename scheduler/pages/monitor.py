@@ -76,7 +76,6 @@ def overview(user: User) -> dict[str, Any]:
         "failures": failed,
         "next": upcoming_runs(monitor.due_schedules(user)[:limit], pending[:limit])[:limit],
         "run_failures": monitor.failed_runs(runs)[:limit],
-        "no_worker": not served,
         **(installation(user, now) if user.is_staff else {}),
     }
 

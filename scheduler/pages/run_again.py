@@ -47,7 +47,6 @@ def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     context = {
         "section": "runs",
         "name": str(original) if isinstance(original, Job) else original.task_id,
-        "task_id": original.task_id,
         "back": _page_of(original),
         "form": form,
         "help": help_for(original.task_id),

@@ -113,7 +113,6 @@ def _preview_context(form: WorkflowForm) -> dict[str, Any]:
     upcoming = recurrence.upcoming_times(config, now, PREVIEWED_RUNS) if config else []
     shown_steps = steps_of(steps)
     return {
-        "config": config,
         "in_words": words.config_in_words(config, language()) if config else "",
         "next": moments(upcoming, zone),
         "clock_changes": change_texts(clock_changes.of_config(config, now), zone) if config else [],
