@@ -22,7 +22,7 @@ from scheduler.steps import libraries, sql
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.operations import OperationReport
 from scheduler.steps.position import Position
-from scheduler.steps.queues import record
+from scheduler.steps.queues import queue_at_rest, record
 from scheduler.steps.runner import Runner, failure
 from scheduler.steps.states import (
     UNINIT,
@@ -40,11 +40,9 @@ log = logging.getLogger(__name__)
 def run(queue_id: int) -> int:
     """READY → RUNNING, with everything reset; returns the number of the run."""
     with transaction.atomic():
-        queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
+        queue = queue_at_rest(queue_id)
         if queue.state == QueueState.EMPTY:
             raise Conflict("queue_empty")
-        if queue.state == QueueState.RUNNING:
-            raise Conflict("queue_running")
         values = {"queue": queue_id, "uninit": UNINIT, "forward": Direction.FORWARD}
         call.change(sql.PRUNE_EVENTS, {"queue": queue_id, "days": settings.DURE_RETENTION_DAYS})
         _reset_steps(queue_id, 1)
@@ -63,9 +61,7 @@ def resume(queue_id: int) -> int:
     nothing to roll back, keep their success; the first other job and all after it run again.
     """
     with transaction.atomic():
-        queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
-        if queue.state == QueueState.RUNNING:
-            raise Conflict("queue_running")
+        queue = queue_at_rest(queue_id)
         jobs = Step.objects.filter(queue=queue).order_by("number")
         jobs = jobs.only("job_id", "number", "state", "backward_operation")
         first = next((job for job in jobs if must_run_again(job.state, job.backward_operation)), None)
@@ -166,10 +162,8 @@ def stop_forward_operation(queue_id: int) -> None:
 def rerun_backward(queue_id: int, job_id: UUID) -> None:
     """Run a backward operation again that has no retries left. The queue is RUNNING until it has ended."""
     with transaction.atomic():
-        queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
+        queue = queue_at_rest(queue_id)
         step = Step.objects.get(queue=queue, job_id=job_id)
-        if queue.state != QueueState.READY:
-            raise Conflict("queue_running")
         if not step.has_failed_rollback:
             raise Conflict("not_failed")
         try:

@@ -121,7 +121,7 @@ def enqueue_job(queue_id: int, job: Step) -> Step:
 def move_job(queue_id: int, job_id: UUID, number: int) -> None:
     """Give a job of the queue another number; the jobs between the two move by one."""
     with transaction.atomic():
-        queue = _queue_at_rest(queue_id)
+        queue = queue_at_rest(queue_id)
         if number > queue.job_number:
             raise Invalid(errors={"number": [ErrorText("at_most", limit=queue.job_number)]})
         jobs = [each for each in _job_ids(queue) if each != job_id]
@@ -133,7 +133,7 @@ def move_job(queue_id: int, job_id: UUID, number: int) -> None:
 def remove_job(queue_id: int, job_id: UUID) -> None:
     """Delete a job of the queue, which is EMPTY after its last one."""
     with transaction.atomic():
-        queue = _queue_at_rest(queue_id)
+        queue = queue_at_rest(queue_id)
         Step.objects.filter(queue=queue, job_id=job_id).delete()
         _link_all(queue, _job_ids(queue))
         _record_change(queue, "job removed")
@@ -159,7 +159,8 @@ def _record_change(queue: StepQueue, change: str) -> None:
     record(Act.STEP_QUEUE_CHANGED, queue, change=change)
 
 
-def _queue_at_rest(queue_id: int) -> StepQueue:
+def queue_at_rest(queue_id: int) -> StepQueue:
+    """The locked queue, unless it is running."""
     queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
     if queue.state == QueueState.RUNNING:
         raise Conflict("queue_running")
@@ -179,7 +180,7 @@ def _link_all(queue: StepQueue, jobs: list[UUID]) -> None:
 
 
 def _queue_for_enqueue(queue_id: int) -> StepQueue:
-    queue = _queue_at_rest(queue_id)
+    queue = queue_at_rest(queue_id)
     if queue.job_number >= settings.DURE_MAX_STEPS_PER_QUEUE:
         raise Invalid("queue_full", limit=settings.DURE_MAX_STEPS_PER_QUEUE)
     return queue
