@@ -106,8 +106,7 @@ def schedule(request: HttpRequest, schedule_id: UUID, *, template: str = "schedu
 
 def details(schedule: Schedule) -> dict[str, Any]:
     now = database_now()
-    is_due = schedule.next_run_at is not None
-    upcoming = calendars.upcoming_times(schedule.rule, schedule.calendar, now, NEXT_RUNS) if is_due else []
+    upcoming = calendars.next_times(schedule, now, NEXT_RUNS)
     changes = clock_changes.of_rule(schedule.rule, now) if upcoming else []
     occurrences = recent_occurrences(schedule)
     executions = [row["execution"] for row in occurrences if row["execution"]]

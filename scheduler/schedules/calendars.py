@@ -54,8 +54,10 @@ def upcoming_times(rule: Rule, calendar: Calendar | None, now: datetime, count: 
 
 
 def next_times(schedule: Schedule, now: datetime, count: int) -> list[datetime]:
-    """The next due times of a schedule; a paused one has none."""
-    return upcoming_times(schedule.rule, schedule.calendar, now, count) if schedule.enabled else []
+    """The next due times of a schedule; one that is paused or has ended has none."""
+    if schedule.next_run_at is None:
+        return []
+    return upcoming_times(schedule.rule, schedule.calendar, now, count)
 
 
 def create(values: dict[str, Any], *, owner: Any, now: datetime) -> Calendar:
