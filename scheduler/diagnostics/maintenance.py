@@ -12,12 +12,12 @@ from jobs.diagnostics import error, ok, postgresql, register, warning
 from jobs.sql import call
 from scheduler.diagnostics.zones import check_zones
 from scheduler.models import Schedule
+from scheduler.periodic_tasks import SWEEP
 from scheduler.sql import reports, statements
 from scheduler.steps.sql import FUNCTIONS
 
 postgresql.function_files.append(FUNCTIONS)
 
-SWEEP = "dure.sweep"
 MAINTENANCE = (
     SWEEP,
     "dure.send_queue_probes",

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from jobs import catalogue
+from jobs import activity, catalogue
 from jobs.access import operated_offices
 from jobs.errors import ErrorText, InvalidValue, Refused
 from jobs.field_types import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS, MOST_RETRIES
@@ -206,7 +206,7 @@ class ScheduleForm(EditForm):
         if self.schedule is not None and not changed & set(TIMING):
             self.rule = self.schedule.rule
         elif {*TIMING, "every", "unit"}.isdisjoint(self.errors):
-            before = {name: getattr(self.schedule, name) for name in TIMING} if self.schedule else {}
+            before = activity.values_of(self.schedule, TIMING) if self.schedule else {}
             try:
                 self.rule = check_rule(before | self.values, self.now)
             except Refused as refused:

@@ -122,7 +122,7 @@ def _record(act: Act, schedule: Schedule, **details: Any) -> None:
 
 def _write(schedule: Schedule, values: dict[str, Any], now: datetime) -> Schedule:
     notified_on = _notified_on(schedule)
-    was_enabled, old = schedule.enabled, {field: getattr(schedule, field) for field in TIMING}
+    was_enabled, old = schedule.enabled, activity.values_of(schedule, TIMING)
     is_new = schedule._state.adding
     if "calendar" in values:
         values = values | {"calendar": find_of_owner(values["calendar"], schedule.owner_id)}
@@ -132,7 +132,7 @@ def _write(schedule: Schedule, values: dict[str, Any], now: datetime) -> Schedul
         setattr(schedule, field, value)
     if not is_new and values.get("kind", old["kind"]) != old["kind"]:
         _clear_other_kinds(schedule, values)
-    timing = {field: getattr(schedule, field) for field in TIMING}
+    timing = activity.values_of(schedule, TIMING)
     if is_new or {"task_id", "args"} & set(values):
         check_task(schedule.task_id, schedule.args)
     has_new_rule = is_new or timing != old

@@ -11,8 +11,9 @@ from config.diagnostics import addresses, environment, packages
 from exports import diagnostics as exports_checks
 from jobs.diagnostics import postgresql, redis
 from scheduler.diagnostics import maintenance, workers, zones
-from scheduler.diagnostics.maintenance import MAINTENANCE, SWEEP, Maintenance
+from scheduler.diagnostics.maintenance import MAINTENANCE, Maintenance
 from scheduler.diagnostics.workers import Queue
+from scheduler.periodic_tasks import SWEEP
 from tests.workers import ROOT
 
 OK, WARN, BAD = INFO, WARNING, ERROR
