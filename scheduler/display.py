@@ -1,7 +1,8 @@
-"""Labels of schedules, occurrences, workflows and their runs, in the reader's language."""
+"""Labels of schedules, workflows and their runs, and rules in words, in the reader's language."""
 
 from collections.abc import Iterable
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from jobs import display
@@ -10,6 +11,7 @@ from jobs.errors import ErrorText, in_english
 from jobs.states import ExecutionStatus, JobStatus
 from scheduler.models import Schedule
 from scheduler.runs.filters import RunState
+from scheduler.schedules import words
 from scheduler.schedules.catchup import (
     IN_CALENDAR,
     LATER_DUE,
@@ -19,8 +21,9 @@ from scheduler.schedules.catchup import (
     TOO_LATE,
     CatchUp,
 )
-from scheduler.schedules.rules import Kind
+from scheduler.schedules.rules import Kind, Rule
 from scheduler.states import OccurrenceOutcome, Overlap, RunStatus, WorkflowStatus
+from scheduler.workflows.recurrence import ScheduleConfig
 
 OUTCOMES: dict[str, Label] = {
     OccurrenceOutcome.RUN: Label(_("run"), "✓", "good"),
@@ -67,6 +70,19 @@ display.register_state_labels(
 def state_choices(states: Iterable[str]) -> list[tuple[str, Text]]:
     """The states with their names, as the choices of a field or a filter."""
     return [(str(state), display.state_label(state).name) for state in states]
+
+
+def language() -> str:
+    """The language of the reader, of those in which rules have words."""
+    return "ko" if (get_language() or "ko").startswith("ko") else "en"
+
+
+def rule_in_words(rule: Rule) -> str:
+    return words.rule_in_words(rule, language())
+
+
+def config_in_words(config: ScheduleConfig) -> str:
+    return words.config_in_words(config, language())
 
 
 def schedule_label(schedule: Schedule) -> Label:

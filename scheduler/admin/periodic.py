@@ -28,7 +28,7 @@ from jobs.admin.columns import fieldset
 from jobs.admin.filters import boolean_filter
 from jobs.errors import Conflict
 from jobs.known_tasks import UnknownTask
-from scheduler.pages.times import language
+from scheduler.display import language
 from scheduler.schedules import cron, words
 from scheduler.schedules.cron_fields import CronError
 

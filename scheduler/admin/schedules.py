@@ -33,9 +33,8 @@ from scheduler.manual_runs import run_schedule
 from scheduler.models import Calendar, Occurrence, Schedule
 from scheduler.pages import schedule_form
 from scheduler.pages.schedule_form import POLICIES
-from scheduler.pages.times import language
 from scheduler.schedules import lifecycle as schedules
-from scheduler.schedules import rules, words
+from scheduler.schedules import rules
 from scheduler.schedules.catchup import CatchUp
 from scheduler.schedules.validation import TIMING, check_rule, check_task
 from scheduler.states import Overlap
@@ -108,7 +107,7 @@ class ScheduleForm(MaskedForm):
 @columns.display(_("in words"))
 def in_words(schedule: Schedule) -> str:
     try:
-        return words.rule_in_words(schedule.rule, language())
+        return display.rule_in_words(schedule.rule)
     except (ValueError, KeyError):  # a row that bypassed the checks must not hide the others
         return "–"
 
@@ -187,11 +186,11 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
             rule = check_rule({name: form.cleaned_data.get(name) for name in TIMING}, now)
         except Refused as refused:
             return RulePreview(problems=[str(text) for texts in refused.errors.values() for text in texts])
-        return RulePreview(words.rule_in_words(rule, language()), rules.upcoming_times(rule, now, PREVIEWED))
+        return RulePreview(display.rule_in_words(rule), rules.upcoming_times(rule, now, PREVIEWED))
 
     def preview_of_row(self, row: Schedule) -> RulePreview:
         times = rules.upcoming_times(row.rule, database_now(), PREVIEWED) if row.enabled else []
-        return RulePreview(words.rule_in_words(row.rule, language()), times)
+        return RulePreview(display.rule_in_words(row.rule), times)
 
     def links(self, request: HttpRequest, row: Schedule) -> list[Link]:
         return [

@@ -18,11 +18,9 @@ from jobs.admin.links import Link, rows_of
 from jobs.errors import ErrorText, FieldErrors, Invalid, Refused
 from scheduler.admin.preview import PREVIEWED, PreviewAdmin, RulePreview, field_errors
 from scheduler.clock import database_now
-from scheduler.display import state_choices
+from scheduler.display import config_in_words, state_choices
 from scheduler.models import Workflow, WorkflowRun
-from scheduler.pages.times import language
 from scheduler.pages.workflows import in_words
-from scheduler.schedules import words
 from scheduler.states import WorkflowStatus
 from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import recurrence, runs, steps
@@ -113,7 +111,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
         except ConfigError as refused:
             return RulePreview(problems=[str(text) for text in with_paths(refused.errors)])
         times = recurrence.upcoming_times(config, database_now(), PREVIEWED)
-        return RulePreview(words.config_in_words(config, language()), times)
+        return RulePreview(config_in_words(config), times)
 
     def preview_of_row(self, row: Workflow) -> RulePreview:
         config = recurrence.read(row.schedule_config)
@@ -122,7 +120,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
             if row.is_active
             else []
         )
-        return RulePreview(words.config_in_words(config, language()), times)
+        return RulePreview(config_in_words(config), times)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Workflow | None = None) -> tuple[str, ...]:
         return ("office",) if obj else ()

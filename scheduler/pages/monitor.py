@@ -22,12 +22,10 @@ from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
 from jobs.queues import served_roles
 from jobs.states import ExecutionStatus, JobStatus
-from scheduler import access, beats, failures, monitor, queue_lengths, work_counts
+from scheduler import access, beats, display, failures, monitor, queue_lengths, work_counts
 from scheduler.access import Origins
 from scheduler.models import Schedule, WorkflowRun
 from scheduler.pages.running import running_context
-from scheduler.pages.times import language
-from scheduler.schedules import words
 from scheduler.workflows import recurrence
 
 RUNNING_LIMIT = 25
@@ -149,13 +147,13 @@ def upcoming_runs(schedules: Iterable[Schedule], runs: Iterable[WorkflowRun]) ->
         {
             "at": schedule.next_run_at,
             "schedule": schedule,
-            "in_words": words.rule_in_words(schedule.rule, language()),
+            "in_words": display.rule_in_words(schedule.rule),
         }
         for schedule in schedules
     ]
     for run in runs:
         # As it was when the run was scheduled; a run that was inserted by hand has none.
         config = run.workflow_data.get("schedule_config")
-        in_words = words.config_in_words(recurrence.read(config), language()) if config else ""
+        in_words = display.config_in_words(recurrence.read(config)) if config else ""
         rows.append({"at": run.scheduled_time, "run": run, "in_words": in_words})
     return sorted(rows, key=lambda row: row["at"])

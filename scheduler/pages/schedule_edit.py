@@ -13,11 +13,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from jobs.pages.permissions import current_user
 from scheduler.access import schedule_for
 from scheduler.clock import database_now
+from scheduler.display import rule_in_words
 from scheduler.models import Schedule
 from scheduler.pages.schedule_form import ScheduleForm
 from scheduler.pages.task_arguments import help_for
-from scheduler.pages.times import COMMON_ZONES, change_texts, language, moments
-from scheduler.schedules import calendars, clock_changes, words
+from scheduler.pages.times import COMMON_ZONES, change_texts, moments
+from scheduler.schedules import calendars, clock_changes
 from scheduler.schedules import lifecycle as schedules
 
 PREVIEWED_RUNS = 5
@@ -71,7 +72,7 @@ def _preview_context(form: ScheduleForm) -> dict[str, Any]:
     rule = form.rule if form.is_bound or form.schedule is None else form.schedule.rule
     times = calendars.upcoming_times(rule, form.chosen_calendar(), form.now, PREVIEWED_RUNS) if rule else []
     return {
-        "in_words": words.rule_in_words(rule, language()) if rule else "",
+        "in_words": rule_in_words(rule) if rule else "",
         "next": moments(times, rule.zone.key) if rule else [],
         "clock_changes": change_texts(clock_changes.of_rule(rule, form.now), rule.zone.key) if rule else [],
         "paused": not form["enabled"].value(),

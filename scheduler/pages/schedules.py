@@ -24,8 +24,8 @@ from scheduler.access import may_change, schedule_for, schedules_of
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages.lists import FilterForm, choice_field, read_list, text_field
-from scheduler.pages.times import change_texts, language, moments
-from scheduler.schedules import calendars, clock_changes, words
+from scheduler.pages.times import change_texts, moments
+from scheduler.schedules import calendars, clock_changes
 from scheduler.sql import reports
 
 MARKS = 10
@@ -91,7 +91,7 @@ def mark(at: datetime, label: Label) -> Mark:
 
 def rule_in_words(schedule: Schedule) -> dict[str, str]:
     """The rule in words, and its time zone where the words do not name it."""
-    text = words.rule_in_words(schedule.rule, language())
+    text = display.rule_in_words(schedule.rule)
     return {"in_words": text, "zone": "" if schedule.timezone in text else schedule.timezone}
 
 

@@ -1,4 +1,4 @@
-"""The reader's language, and times by the clock of a schedule's own time zone."""
+"""Times by the clock of a schedule's own time zone."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.utils.dateformat import format as formatted
-from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from scheduler.schedules.clock_changes import Change, ClockChange
@@ -34,10 +33,6 @@ class Moment:
     there: str
     # The time in the installation's time zone, if that is another one.
     here: str
-
-
-def language() -> str:
-    return "ko" if (get_language() or "ko").startswith("ko") else "en"
 
 
 def moments(times: Iterable[datetime], zone: str) -> list[Moment]:

@@ -20,15 +20,16 @@ from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
+from scheduler.display import config_in_words
 from scheduler.models import Workflow
 from scheduler.pages import workflow_editor
 from scheduler.pages.forms import json_text
 from scheduler.pages.schedule_edit import PREVIEWED_RUNS
 from scheduler.pages.steps_graph import drawing_of, steps_of
-from scheduler.pages.times import COMMON_ZONES, change_texts, language, moments
+from scheduler.pages.times import COMMON_ZONES, change_texts, moments
 from scheduler.pages.workflow_form import EXAMPLE, WorkflowForm, config_data
 from scheduler.pages.workflows import OFFICES_LIMIT
-from scheduler.schedules import clock_changes, words
+from scheduler.schedules import clock_changes
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.states import WorkflowStatus
 from scheduler.workflows import lifecycle as workflows
@@ -113,7 +114,7 @@ def _preview_context(form: WorkflowForm) -> dict[str, Any]:
     upcoming = recurrence.upcoming_times(config, now, PREVIEWED_RUNS) if config else []
     shown_steps = steps_of(steps)
     return {
-        "in_words": words.config_in_words(config, language()) if config else "",
+        "in_words": config_in_words(config) if config else "",
         "next": moments(upcoming, zone),
         "clock_changes": change_texts(clock_changes.of_config(config, now), zone) if config else [],
         "active": form["status"].value() == WorkflowStatus.ACTIVE,

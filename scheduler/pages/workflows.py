@@ -25,14 +25,12 @@ from jobs.pages.selection import filter_query
 from jobs.selection import narrow
 from jobs.sql import call
 from scheduler.access import workflow_for, workflows_of
-from scheduler.display import state_choices
+from scheduler.display import config_in_words, state_choices
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.lists import FilterForm, choice_field, read_list, text_field
 from scheduler.pages.run_grid import grid_of
 from scheduler.pages.schedules import MARKS, Mark, mark
 from scheduler.pages.steps_graph import drawing_of, steps_of
-from scheduler.pages.times import language
-from scheduler.schedules import words
 from scheduler.sql import reports
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import recurrence
@@ -79,7 +77,7 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
 
 
 def in_words(workflow: Workflow) -> str:
-    return words.config_in_words(recurrence.read(workflow.schedule_config), language())
+    return config_in_words(recurrence.read(workflow.schedule_config))
 
 
 def recent_marks(workflows: Collection[UUID]) -> dict[UUID, list[Mark]]:
