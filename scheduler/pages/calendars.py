@@ -22,7 +22,6 @@ from scheduler.access import calendar_for, calendars_of, may_change
 from scheduler.clock import database_now
 from scheduler.models import Calendar
 from scheduler.pages.forms import instant, wall_text, zone_field
-from scheduler.pages.times import COMMON_ZONES
 from scheduler.schedules import calendars as domain
 from scheduler.schedules.timezones import KOREAN_TIME
 
@@ -125,7 +124,6 @@ def calendar(request: HttpRequest, calendar_id: UUID | None = None) -> HttpRespo
         "section": "schedules",
         "calendar": calendar,
         "form": form,
-        "zones": COMMON_ZONES,
         "may_act": calendar is None or may_change(user, calendar),
         "schedules": calendar.schedules.order_by("name", "id")[:MOST_SCHEDULES] if calendar else (),
     }

@@ -6,6 +6,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from jobs.api.framework import strict_json
@@ -23,6 +25,11 @@ UNIT_CHOICES = [
     ("hours", _("hours")),
     ("days", _("days")),
 ]
+COMMON_ZONES = (
+    *("Asia/Seoul", "UTC", "Asia/Tokyo", "Asia/Shanghai", "Asia/Singapore", "Asia/Kolkata"),
+    *("Australia/Sydney", "Europe/London", "Europe/Paris", "Europe/Berlin"),
+    *("America/New_York", "America/Chicago", "America/Los_Angeles"),
+)
 LINE_LENGTH = 76
 
 
@@ -63,9 +70,19 @@ def datetime_field(label: Any) -> forms.CharField:
     return forms.CharField(label=label, required=False, widget=TimeInput())
 
 
+class ZoneInput(forms.TextInput):
+    """The name of a time zone, with suggestions; any name is accepted."""
+
+    def __init__(self) -> None:
+        super().__init__({"list": "zones", "autocapitalize": "none", "spellcheck": "false"})
+
+    def render(self, *args: Any, **kwargs: Any) -> SafeString:
+        options = format_html_join("", '<option value="{}"></option>', ((zone,) for zone in COMMON_ZONES))
+        return format_html('{}<datalist id="zones">{}</datalist>', super().render(*args, **kwargs), options)
+
+
 def zone_field() -> forms.CharField:
-    attrs = {"list": "zones", "autocapitalize": "none", "spellcheck": "false"}
-    return forms.CharField(label=_("Time zone"), required=False, max_length=64, widget=forms.TextInput(attrs))
+    return forms.CharField(label=_("Time zone"), required=False, max_length=64, widget=ZoneInput())
 
 
 def json_text(value: Any) -> str:

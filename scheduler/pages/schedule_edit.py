@@ -17,7 +17,7 @@ from scheduler.display import rule_in_words
 from scheduler.models import Schedule
 from scheduler.pages.schedule_form import ScheduleForm
 from scheduler.pages.task_arguments import help_for
-from scheduler.pages.times import COMMON_ZONES, change_texts, moments
+from scheduler.pages.times import change_texts, moments
 from scheduler.schedules import calendars, clock_changes
 from scheduler.schedules import lifecycle as schedules
 
@@ -36,7 +36,6 @@ def edit(request: HttpRequest, schedule_id: UUID | None = None) -> HttpResponse:
         "section": "schedules",
         "schedule": schedule,
         "form": form,
-        "zones": COMMON_ZONES,
         "preview_at": reverse("scheduler:schedule-preview", args=[schedule.id])
         if schedule
         else reverse("scheduler:new-schedule-preview"),

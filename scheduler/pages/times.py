@@ -11,14 +11,6 @@ from django.utils.translation import gettext_lazy as _
 
 from scheduler.schedules.clock_changes import Change, ClockChange
 
-# Suggestions for the field of a time zone, which accepts any name.
-COMMON_ZONES = (
-    *("Asia/Seoul", "UTC", "Asia/Tokyo", "Asia/Shanghai", "Asia/Singapore", "Asia/Kolkata"),
-    *("Australia/Sydney", "Europe/London", "Europe/Paris", "Europe/Berlin"),
-    *("America/New_York", "America/Chicago", "America/Los_Angeles"),
-)
-
-
 CHANGE_TEXTS = {
     Change.MOVED: _("%(clock)s does not exist: it runs at %(at)s."),
     Change.MISSING: _("%(clock)s does not exist: it does not run."),

@@ -26,7 +26,7 @@ from scheduler.pages import workflow_editor
 from scheduler.pages.forms import json_text
 from scheduler.pages.schedule_edit import PREVIEWED_RUNS
 from scheduler.pages.steps_graph import drawing_of, steps_of
-from scheduler.pages.times import COMMON_ZONES, change_texts, moments
+from scheduler.pages.times import change_texts, moments
 from scheduler.pages.workflow_form import EXAMPLE, WorkflowForm, config_data
 from scheduler.pages.workflows import OFFICES_LIMIT
 from scheduler.schedules import clock_changes
@@ -52,7 +52,6 @@ def edit(request: HttpRequest, workflow_id: UUID | None = None) -> HttpResponse:
         "form": form,
         "tasks": catalogue.public_tasks(),
         "example": json_text(EXAMPLE),
-        "zones": COMMON_ZONES,
         "preview_at": reverse("scheduler:workflow-preview", args=[workflow.id])
         if workflow
         else reverse("scheduler:new-workflow-preview"),
