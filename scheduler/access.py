@@ -7,7 +7,7 @@ of other users do not exist (404).
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -34,6 +34,8 @@ MANY_SCHEDULES = 1_000
 # The source of a step's Execution is `queue:step:direction`.
 QUEUE_OF_STEP = Func(F("source"), Value(":"), Value(1), function="split_part", output_field=TextField())
 
+Owned = TypeVar("Owned", Schedule, Calendar)
+
 
 @dataclass(frozen=True)
 class Origins:
@@ -47,7 +49,8 @@ class Origins:
 def origins_of(user: User) -> Origins:
     return Origins(
         office_ids_of(user),
-        _schedules_ever_of(user).order_by().values_list(Cast("id", TextField()), flat=True),
+        # Those that they deleted too: their Executions stay visible.
+        Schedule.with_deleted.filter(owner=user).order_by().values_list(Cast("id", TextField()), flat=True),
         queues_of(user).order_by().values_list(Cast("queue_id", TextField()), flat=True),
     )
 
@@ -68,24 +71,24 @@ def schedules_of(user: User) -> QuerySet[Schedule]:
     return Schedule.objects.all() if user.is_staff else Schedule.objects.filter(owner=user)
 
 
-def schedule_for(user: User, schedule_id: UUID | str, *, acts: bool = False) -> Schedule:
-    """404 if the user may not see the schedule, 403 if they may see but not change it."""
-    schedule = get_object_or_404(schedules_of(user), pk=schedule_id)
-    if acts and not may_change(user, schedule):
-        raise PermissionDenied("Staff have read-only access to other users' schedules.")
-    return schedule
-
-
 def calendars_of(user: User) -> QuerySet[Calendar]:
     return Calendar.objects.all() if user.is_staff else Calendar.objects.filter(owner=user)
 
 
+def schedule_for(user: User, schedule_id: UUID | str, *, acts: bool = False) -> Schedule:
+    return _one_of(schedules_of(user), schedule_id, user, "schedules", acts=acts)
+
+
 def calendar_for(user: User, calendar_id: UUID, *, acts: bool = False) -> Calendar:
-    """404 if the user may not see the calendar, 403 if they may see but not change it."""
-    calendar = get_object_or_404(calendars_of(user), pk=calendar_id)
-    if acts and not may_change(user, calendar):
-        raise PermissionDenied("Staff have read-only access to other users' calendars.")
-    return calendar
+    return _one_of(calendars_of(user), calendar_id, user, "calendars", acts=acts)
+
+
+def _one_of(visible: QuerySet[Owned], row_id: UUID | str, user: User, name: str, *, acts: bool) -> Owned:
+    """404 if the user may not see the row, 403 if they may see but not change it."""
+    row = get_object_or_404(visible, pk=row_id)
+    if acts and not may_change(user, row):
+        raise PermissionDenied(f"Staff have read-only access to other users' {name}.")
+    return row
 
 
 def executions_of(user: User, origins: Origins | None = None) -> QuerySet[Execution]:
@@ -122,11 +125,6 @@ def executions_without_job(user: User, origins: Origins | None = None) -> list[Q
     if queues := list(origins.queues):
         parts.append(_executions_in_queues(queues))
     return parts
-
-
-def _schedules_ever_of(user: User) -> QuerySet[Schedule]:
-    """The user's schedules and those they deleted, whose Executions stay visible."""
-    return Schedule.with_deleted.filter(owner=user)
 
 
 def _executions_by_source(trigger: Trigger, sources: list[str]) -> QuerySet[Execution]:
