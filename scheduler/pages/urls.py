@@ -44,13 +44,13 @@ SCHEDULE = "schedules/<uuid:schedule_id>"
 WORKFLOW = "workflows/<uuid:workflow_id>"
 RUN = f"{WORKFLOW}/runs/<uuid:run_id>"
 ACTIVE, PAUSED = {"status": WorkflowStatus.ACTIVE}, {"status": WorkflowStatus.PAUSED}
-WORKFLOW_RUN_LIVE = {"template": "workflow_run_live.html"}
-WORKFLOW_RUNS_LIVE = {"template": "workflow_runs_live.html"}
 EXECUTION = "executions/<uuid:execution_id>"
-SCHEDULE_LIVE, SCHEDULES_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE, WORKER_LIVE, QUEUE_LIVE = (
-    {"template": f"{name}_live.html"}
-    for name in ("schedule", "schedules", "workflow", "workflows", "execution", "worker", "queue")
-)
+
+
+def live(name: str) -> dict[str, str]:
+    """The argument that makes a view render the part of its page that is refreshed."""
+    return {"template": f"{name}_live.html"}
+
 
 namespaced = [
     path("tasks", tasks.tasks, name="tasks"),
@@ -58,11 +58,11 @@ namespaced = [
     path(f"{SCHEDULES_OF_TASK}/pause", tasks.act_on_schedules, PAUSE, name="task-pause-schedules"),
     path(f"{SCHEDULES_OF_TASK}/resume", tasks.act_on_schedules, RESUME, name="task-resume-schedules"),
     path("schedules", schedules.schedules, name="schedules"),
-    path("schedules/live", schedules.schedules, SCHEDULES_LIVE, name="schedules-live"),
+    path("schedules/live", schedules.schedules, live("schedules"), name="schedules-live"),
     path("schedules/new", schedule_edit.edit, name="new-schedule"),
     path("schedules/preview", schedule_edit.preview, name="new-schedule-preview"),
     path(SCHEDULE, schedules.schedule, name="schedule"),
-    path(f"{SCHEDULE}/live", schedules.schedule, SCHEDULE_LIVE, name="schedule-live"),
+    path(f"{SCHEDULE}/live", schedules.schedule, live("schedule"), name="schedule-live"),
     path(f"{SCHEDULE}/edit", schedule_edit.edit, name="schedule-edit"),
     path(f"{SCHEDULE}/preview", schedule_edit.preview, name="schedule-preview"),
     path(f"{SCHEDULE}/run", schedule_actions.run, name="schedule-run"),
@@ -77,22 +77,27 @@ namespaced = [
     path("calendars/new", calendars.calendar, name="new-calendar"),
     path("calendars/<uuid:calendar_id>", calendars.calendar, name="calendar"),
     path("calendars/<uuid:calendar_id>/delete", calendars.delete, name="calendar-delete"),
-    path("queues/<name:role>/live", queues.queue, QUEUE_LIVE, name="queue-live"),
+    path("queues/<name:role>/live", queues.queue, live("queue"), name="queue-live"),
     path("queues/<name:role>/pause", queues.act, PAUSE, name="queue-pause"),
     path("queues/<name:role>/resume", queues.act, RESUME, name="queue-resume"),
     path("queues/<name:role>", queues.queue, name="queue"),
-    path("workers/<name:name>/live", workers.worker, WORKER_LIVE, name="worker-live"),
+    path("workers/<name:name>/live", workers.worker, live("worker"), name="worker-live"),
     path("workers/<name:name>/drain", workers.act, DRAIN, name="worker-drain"),
     path("workers/<name:name>/resume", workers.act, RESUME, name="worker-resume"),
     path("workers/<name:name>", workers.worker, name="worker"),
     path("workflows", workflows.workflows, name="workflows"),
     path("workflows/runs", workflow_runs.workflow_runs, name="workflow-runs"),
-    path("workflows/runs/live", workflow_runs.workflow_runs, WORKFLOW_RUNS_LIVE, name="workflow-runs-live"),
-    path("workflows/live", workflows.workflows, WORKFLOWS_LIVE, name="workflows-live"),
+    path(
+        "workflows/runs/live",
+        workflow_runs.workflow_runs,
+        live("workflow_runs"),
+        name="workflow-runs-live",
+    ),
+    path("workflows/live", workflows.workflows, live("workflows"), name="workflows-live"),
     path("workflows/new", workflow_edit.edit, name="new-workflow"),
     path("workflows/preview", workflow_edit.preview, name="new-workflow-preview"),
     path(WORKFLOW, workflows.workflow, name="workflow"),
-    path(f"{WORKFLOW}/live", workflows.workflow, WORKFLOW_LIVE, name="workflow-live"),
+    path(f"{WORKFLOW}/live", workflows.workflow, live("workflow"), name="workflow-live"),
     path(f"{WORKFLOW}/edit", workflow_edit.edit, name="workflow-edit"),
     path(f"{WORKFLOW}/preview", workflow_edit.preview, name="workflow-preview"),
     path(f"{WORKFLOW}/run", workflow_actions.run, name="workflow-run"),
@@ -100,7 +105,7 @@ namespaced = [
     path(f"{WORKFLOW}/activate", workflow_actions.set_status, ACTIVE, name="workflow-activate"),
     path(f"{WORKFLOW}/delete", workflow_actions.delete, name="workflow-delete"),
     path(RUN, workflow_run.workflow_run, name="workflow-run-page"),
-    path(f"{RUN}/live", workflow_run.workflow_run, WORKFLOW_RUN_LIVE, name="workflow-run-live"),
+    path(f"{RUN}/live", workflow_run.workflow_run, live("workflow_run"), name="workflow-run-live"),
     path(f"{RUN}/resume", workflow_actions.change_run, RESUME, name="run-resume"),
     path(f"{RUN}/cancel", workflow_actions.change_run, {"verb": "cancel"}, name="run-cancel"),
     path("runs", run_list.runs, name="runs"),
@@ -114,7 +119,7 @@ namespaced = [
     path("executions", run_list.old_list, name="executions"),
     path(EXECUTION, executions.execution, name="execution"),
     path(f"{EXECUTION}/log", executions.execution_log, name="execution-log"),
-    path(f"{EXECUTION}/live", executions.execution, EXECUTION_LIVE, name="execution-live"),
+    path(f"{EXECUTION}/live", executions.execution, live("execution"), name="execution-live"),
     path(f"{EXECUTION}/cancel", executions.cancel, name="execution-cancel"),
 ]
 
