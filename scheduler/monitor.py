@@ -41,10 +41,14 @@ SHOWN_OF_JOB = ("job__office_id", "job__ref")
 
 
 @dataclass(frozen=True)
-class LateRun:
-    run: WorkflowRun
+class Late:
+    """What should have started by now, and why it has not: a workflow run, an Execution or a job."""
+
     late_seconds: float
     reason: str
+    run: WorkflowRun | None = None
+    execution: Execution | None = None
+    job: Job | None = None
 
 
 def select_shown(executions: QuerySet[Execution]) -> QuerySet[Execution]:
@@ -67,19 +71,19 @@ def ended_executions() -> tuple[int, int]:
     return done + done_since, failed + failed_since
 
 
-def late_runs(runs: QuerySet[WorkflowRun], pending: Iterable[WorkflowRun], now: datetime) -> list[LateRun]:
+def late_runs(runs: QuerySet[WorkflowRun], pending: Iterable[WorkflowRun], now: datetime) -> list[Late]:
     """Those without a started step a minute after their time, latest first, with the reason.
 
     `pending` are the first that are pending, in the order of their time.
     """
     overdue = [run for run in pending if run.scheduled_time < now - LATE_AFTER]
     not_started = _("It is due, but no scheduler has started it. Is beat running?")
-    late = [LateRun(run, (now - run.scheduled_time).total_seconds(), not_started) for run in overdue]
+    late = [Late((now - run.scheduled_time).total_seconds(), not_started, run) for run in overdue]
     waiting = call.rows(reports.WAITING_RUNS, {"before": now - LATE_AFTER, "limit": LATE_LIMIT})
     ids = [run_id for (run_id,) in waiting]
     for run in runs.filter(id__in=ids).select_related("workflow__office") if ids else ():
         seconds = (now - (run.executed_at or now)).total_seconds()
-        late.append(LateRun(run, seconds, _waiting_reason(run)))
+        late.append(Late(seconds, _waiting_reason(run), run))
     return sorted(late, key=lambda entry: -entry.late_seconds)
 
 

@@ -177,5 +177,5 @@ def _whole(milliseconds: float | None) -> int | None:
     return None if milliseconds is None else round(milliseconds)
 
 
-def _delayed_run(late: monitor.LateRun) -> DelayedRunOut:
+def _delayed_run(late: monitor.Late) -> DelayedRunOut:
     return DelayedRunOut.of(late.run, delayed_seconds=late.late_seconds, reason=late.reason)

@@ -25,6 +25,7 @@ from jobs.states import ExecutionStatus, JobStatus
 from scheduler import access, beats, display, failures, monitor, queue_lengths, work_counts
 from scheduler.access import Origins
 from scheduler.models import Schedule, WorkflowRun
+from scheduler.monitor import Late
 from scheduler.pages.running import running_context
 from scheduler.workflows import recurrence
 
@@ -57,7 +58,7 @@ def overview(user: User) -> dict[str, Any]:
     sent = unclaimed_executions(executions, served, now)
     failed = failures.recent_groups(executions, now, FAILURES_LIMIT)
     ready = late_ready_jobs(origins, now)
-    linked = [*(row["execution"] for row in sent), *(group.last for group in failed)]
+    linked = [*(late.execution for late in sent), *(group.last for group in failed)]
     return {
         "now": now,
         "tiles": work_counts.of(user, origins, list(counts.values()), now),
@@ -87,20 +88,17 @@ def installation(user: User, now: datetime) -> dict[str, Any]:
     }
 
 
-def unclaimed_executions(
-    executions: QuerySet[Execution], served: set[str], now: datetime
-) -> list[dict[str, Any]]:
+def unclaimed_executions(executions: QuerySet[Execution], served: set[str], now: datetime) -> list[Late]:
     """Executions that were sent more than a minute ago and that no worker has claimed."""
     sent = executions.filter(status=ExecutionStatus.PENDING, dispatched_at__lt=now - monitor.LATE_AFTER)
-    late = list(monitor.select_shown(sent).order_by("dispatched_at")[: monitor.LATE_LIMIT])
     busy = gettext("It was sent to workers, but no worker was free to start it yet.")
     return [
-        {
-            "execution": execution,
-            "late_seconds": execution.dispatched_at and (now - execution.dispatched_at).total_seconds(),
-            "reason": busy if execution.role in served else monitor.no_worker(execution.role),
-        }
-        for execution in late
+        Late(
+            (now - (execution.dispatched_at or now)).total_seconds(),
+            busy if execution.role in served else monitor.no_worker(execution.role),
+            execution=execution,
+        )
+        for execution in monitor.select_shown(sent).order_by("dispatched_at")[: monitor.LATE_LIMIT]
     ]
 
 
@@ -110,12 +108,12 @@ def late_ready_jobs(origins: Origins | None, now: datetime) -> QuerySet[Job]:
     return ready.filter(office__in=origins.offices) if origins else ready
 
 
-def unserved_jobs(ready: QuerySet[Job], served: set[str], now: datetime) -> list[dict[str, Any]]:
+def unserved_jobs(ready: QuerySet[Job], served: set[str], now: datetime) -> list[Late]:
     """Those that have waited for a role without a worker."""
     return _describe_delays(ready.exclude(role__in=served), now, monitor.no_worker)
 
 
-def forbidden_jobs(user: User, ready: QuerySet[Job], served: set[str], now: datetime) -> list[dict[str, Any]]:
+def forbidden_jobs(user: User, ready: QuerySet[Job], served: set[str], now: datetime) -> list[Late]:
     """Those that have waited in an office whose limit for their role is 0."""
     roles = [
         Q(office=office, role=role)
@@ -128,15 +126,9 @@ def forbidden_jobs(user: User, ready: QuerySet[Job], served: set[str], now: date
     return _describe_delays(ready.filter(reduce(or_, roles), role__in=served), now, monitor.limit_0)
 
 
-def _describe_delays(
-    jobs: QuerySet[Job], now: datetime, reason: Callable[[str], str]
-) -> list[dict[str, Any]]:
+def _describe_delays(jobs: QuerySet[Job], now: datetime, reason: Callable[[str], str]) -> list[Late]:
     return [
-        {
-            "job": job,
-            "late_seconds": job.ready_at and (now - job.ready_at).total_seconds(),
-            "reason": reason(job.role),
-        }
+        Late((now - (job.ready_at or now)).total_seconds(), reason(job.role), job=job)
         for job in jobs.order_by("ready_at")[: monitor.LATE_LIMIT]
     ]
 

@@ -268,7 +268,7 @@ def test_a_job_of_a_role_with_the_limit_0_is_late_and_leads_to_the_limits(office
     assert alice.get("/").context["delayed"] == []
     Job.objects.filter(pk__in=[stuck.pk, waits.pk]).update(ready_at=timezone.now() - timedelta(minutes=2))
     answer = alice.get("/")
-    assert [late["job"] for late in answer.context["delayed"]] == [stuck]
+    assert [late.job for late in answer.context["delayed"]] == [stuck]
     assert "The office allows no jobs of the role QA: its limit is 0." in text_of(answer)
     page = text_of(alice.get(f"/offices/{office.id}/jobs/{stuck.id}"))
     assert "The office allows no jobs of the role QA: its limit is 0." in page
