@@ -8,10 +8,10 @@ from functools import reduce
 from operator import or_
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Case, Q, TextField, Value, When
 
 from jobs.ids import parse_uuid
-from jobs.models import Batch, Execution, Job, Office
+from jobs.models import Batch, Execution, Office
 from jobs.search import text_condition
 from jobs.selection import in_states
 from jobs.states import JOB_WAITING, TRIGGERS_OF_JOBS, ExecutionStatus, JobStatus
@@ -98,32 +98,12 @@ _LIVE_JOBS = {
     RunState.QUEUED: (JobStatus.READY, JobStatus.PROCESSING),
     RunState.RUNNING: (JobStatus.PROCESSING,),
 }
-_STATES_OF_EXECUTIONS = {
-    ExecutionStatus.RUNNING: RunState.RUNNING,
-    ExecutionStatus.SUCCESS: RunState.SUCCEEDED,
-    ExecutionStatus.FAILED: RunState.FAILED,
-    ExecutionStatus.CANCELLED: RunState.CANCELLED,
-}
-_STATES_OF_JOBS = {
-    JobStatus.READY: RunState.QUEUED,
-    JobStatus.DONE: RunState.SUCCEEDED,
-    JobStatus.FAILED: RunState.FAILED,
-    JobStatus.CANCELLED: RunState.CANCELLED,
-}
 
 
-def state_of_job(job: Job) -> RunState:
-    if job.status == JobStatus.PROCESSING:
-        run = job.execution
-        claimed = run is not None and run.status == ExecutionStatus.RUNNING
-        return RunState.RUNNING if claimed else RunState.QUEUED
-    return _STATES_OF_JOBS.get(JobStatus(job.status), RunState.PENDING)
-
-
-def state_of_execution(run: Execution) -> RunState:
-    if run.status == ExecutionStatus.PENDING:
-        return RunState.QUEUED if run.dispatched_at else RunState.PENDING
-    return _STATES_OF_EXECUTIONS[ExecutionStatus(run.status)]
+def state_by(conditions: Mapping[str, Q]) -> Case:
+    """The state whose condition a row meets."""
+    whens = (When(condition, then=Value(str(state))) for state, condition in conditions.items())
+    return Case(*whens, output_field=TextField())
 
 
 @dataclass(frozen=True)

@@ -38,23 +38,27 @@ def read_rows(ids: Sequence[tuple[UUID, bool]]) -> list[Run]:
     jobs = Job.objects.select_related("execution", "batch", "office").defer(
         *("args", "execution__args", "execution__result", "execution__progress")
     )
-    runs = Execution.objects.defer("args", "result", "progress").annotate(operation=KT("args__operation"))
+    jobs = jobs.annotate(run_state=filters.state_by(filters.JOB_STATES))
+    runs = Execution.objects.defer("args", "result", "progress").annotate(
+        operation=KT("args__operation"), run_state=filters.state_by(filters.EXECUTION_STATES)
+    )
     matches: dict[UUID, Run] = {}
     for job in jobs.filter(pk__in=[identity for identity, is_job in ids if is_job]):
-        matches[job.pk] = _of_job(job)
+        matches[job.pk] = _of_job(job, RunState(job.run_state))
     for run in runs.filter(pk__in=[identity for identity, is_job in ids if not is_job]):
         # A step's run is known by its operation.
-        matches[run.pk] = _of_execution(run, run.operation or "" if run.trigger == Trigger.STEP else "")
+        name = run.operation or "" if run.trigger == Trigger.STEP else ""
+        matches[run.pk] = _of_execution(run, RunState(run.run_state), name)
     return [matches[identity] for identity, _ in ids if identity in matches]
 
 
-def _of_job(job: Job) -> Run:
+def _of_job(job: Job, state: RunState) -> Run:
     run = job.execution
     return Run(
         id=job.id,
         name=job.ref,
         task_id=job.task_id,
-        state=filters.state_of_job(job),
+        state=state,
         trigger=job.trigger,
         created_at=job.created_at,
         started_at=run.started_at if run else job.started_at,
@@ -68,12 +72,12 @@ def _of_job(job: Job) -> Run:
     )
 
 
-def _of_execution(run: Execution, name: str) -> Run:
+def _of_execution(run: Execution, state: RunState, name: str) -> Run:
     return Run(
         id=run.id,
         name=name,
         task_id=run.task_id,
-        state=filters.state_of_execution(run),
+        state=state,
         trigger=run.trigger,
         created_at=run.created_at,
         started_at=run.started_at,
