@@ -36,7 +36,8 @@ from scheduler.pages.schedule_form import POLICIES
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules import rules
 from scheduler.schedules.catchup import CatchUp
-from scheduler.schedules.validation import TIMING, check_rule, check_task
+from scheduler.schedules.rules import TIMING
+from scheduler.schedules.validation import check_rule, check_task
 from scheduler.states import Overlap
 
 LAST_RUN = columns.row_of(Execution, "last_execution_id", _("last run"))
@@ -101,7 +102,7 @@ class ScheduleForm(MaskedForm):
     def check(self, values: dict[str, Any]) -> None:
         check_task(values["task_id"], values["args"] or {})
         if not self.instance.pk or set(self.changed_data) & set(TIMING):
-            check_rule({name: values[name] for name in TIMING}, database_now())
+            check_rule(values, database_now())
 
 
 @columns.display(_("in words"))
@@ -183,7 +184,7 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
             return RulePreview(problems=problems)
         now = database_now()
         try:
-            rule = check_rule({name: form.cleaned_data.get(name) for name in TIMING}, now)
+            rule = check_rule(form.cleaned_data, now)
         except Refused as refused:
             return RulePreview(problems=[str(text) for texts in refused.errors.values() for text in texts])
         return RulePreview(display.rule_in_words(rule), rules.upcoming_times(rule, now, PREVIEWED))

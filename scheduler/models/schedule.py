@@ -1,7 +1,5 @@
 """Schedules and their occurrences."""
 
-from zoneinfo import ZoneInfo
-
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -13,7 +11,7 @@ from jobs.models.deletion import ExistingRows
 from jobs.states import Backoff, OnLost, Trigger
 from scheduler.models.calendar import Calendar
 from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS, CatchUp
-from scheduler.schedules.rules import Kind, Rule
+from scheduler.schedules.rules import TIMING, Kind, Rule
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.states import OccurrenceOutcome, Overlap
 
@@ -174,16 +172,7 @@ class Schedule(models.Model):
 
     @property
     def rule(self) -> Rule:
-        return Rule(
-            kind=Kind(self.kind),
-            zone=ZoneInfo(self.timezone),
-            cron=self.cron,
-            every_seconds=self.every_seconds or 0,
-            at=self.at,
-            anchor=self.anchor,
-            starts_at=self.starts_at,
-            ends_at=self.ends_at,
-        )
+        return Rule.read({name: getattr(self, name) for name in TIMING}, self.anchor)
 
 
 class Occurrence(models.Model):

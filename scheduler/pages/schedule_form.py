@@ -29,14 +29,13 @@ from scheduler.pages.forms import (
     zone_field,
 )
 from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS, CatchUp
-from scheduler.schedules.rules import Kind, Rule
+from scheduler.schedules.rules import TIMING, Kind, Rule
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.schedules.validation import (
     FIELD_OF_KIND,
     MAX_GRACE_SECONDS,
     MAX_INTERVAL_SECONDS,
     MAX_NOTIFY_AFTER,
-    TIMING,
     check_rule,
     check_task,
 )

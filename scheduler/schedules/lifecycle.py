@@ -17,8 +17,8 @@ from jobs.states import Act, DeletedKind
 from scheduler.models import Schedule
 from scheduler.schedules import failing, rules
 from scheduler.schedules.calendars import find_of_owner
-from scheduler.schedules.rules import Kind
-from scheduler.schedules.validation import EMPTY, FIELD_OF_KIND, TIMING, check_rule, check_task
+from scheduler.schedules.rules import TIMING, Kind
+from scheduler.schedules.validation import EMPTY, FIELD_OF_KIND, check_rule, check_task
 
 # What a deletion clears.
 CLEARED = ("enabled", "next_run_at", "calendar_id", "notify_office_id", "failing_since")

@@ -4,16 +4,19 @@ Each due time is derived from the one before it, never from the current time, so
 the due times after it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
+from typing import Any, Self
 from zoneinfo import ZoneInfo
 
 from scheduler.schedules import cron
 
 INSTANT = timedelta(microseconds=1)
+# The fields of a schedule that are its rule.
+TIMING = ("kind", "cron", "every_seconds", "at", "timezone", "starts_at", "ends_at")
 
 
 class Kind(StrEnum):
@@ -33,6 +36,20 @@ class Rule:
     anchor: datetime | None = None
     starts_at: datetime | None = None
     ends_at: datetime | None = None
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any], anchor: datetime) -> Self:
+        """The rule of these fields of TIMING; those of other kinds may be missing or empty."""
+        return cls(
+            kind=Kind(values["kind"]),
+            zone=ZoneInfo(values["timezone"]),
+            cron=values.get("cron") or "",
+            every_seconds=values.get("every_seconds") or 0,
+            at=values.get("at"),
+            anchor=anchor,
+            starts_at=values.get("starts_at"),
+            ends_at=values.get("ends_at"),
+        )
 
 
 def next_after(rule: Rule, moment: datetime) -> datetime | None:

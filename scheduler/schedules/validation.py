@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from jobs import catalogue
 from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, InvalidValue
@@ -18,7 +17,6 @@ MAX_NOTIFY_AFTER = 1_000
 # The field of each kind's own rule; a schedule has the field of its kind and no other.
 FIELD_OF_KIND = {Kind.CRON: "cron", Kind.INTERVAL: "every_seconds", Kind.ONCE: "at"}
 EMPTY: dict[str, object] = {"cron": "", "every_seconds": None, "at": None}
-TIMING = ("kind", "cron", "every_seconds", "at", "timezone", "starts_at", "ends_at")
 
 
 def check_task(task_id: str, args: dict[str, Any]) -> KnownTask:
@@ -41,16 +39,7 @@ def check_rule(values: dict[str, Any], now: datetime) -> Rule:
     """The rule that the fields of TIMING describe. It fires at least once after `now`."""
     if errors := _field_errors(values):
         raise Invalid(errors=errors)
-    rule = Rule(
-        kind=Kind(values["kind"]),
-        zone=ZoneInfo(values["timezone"]),
-        cron=values.get("cron") or "",
-        every_seconds=values.get("every_seconds") or 0,
-        at=values.get("at"),
-        anchor=values.get("starts_at") or now,
-        starts_at=values.get("starts_at"),
-        ends_at=values.get("ends_at"),
-    )
+    rule = Rule.read(values, anchor=values.get("starts_at") or now)
     _check_that_it_fires(rule, now)
     return rule
 
