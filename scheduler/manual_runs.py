@@ -50,9 +50,9 @@ def run_schedule(schedule: Schedule) -> UUID:
 
 
 def _start(spec: ExecutionSpec) -> None:
-    pairs = [(spec.source, spec.task_id)]
-    exclusion.lock(pairs)
-    for live in exclusion.live_runs(pairs).values():
+    pair = (spec.source, spec.task_id)
+    exclusion.lock([pair])
+    if live := exclusion.live_runs([pair]).get(pair):
         raise Conflict(
             "task_running",
             code="already_running",
