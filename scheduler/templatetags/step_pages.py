@@ -1,31 +1,14 @@
-"""How the pages of step queues show statuses, directions and events."""
+"""How the pages of step queues show directions and events."""
 
 from typing import Any
 
 from django import template
-from django.utils.safestring import SafeString
 
 from jobs.display import Text
-from jobs.templatetags.pages import badge
 from scheduler.steps.pages import labels
-from scheduler.steps.pages.operation_status import OperationStatus, ended_status
+from scheduler.steps.pages.operation_status import ended_status
 
 register = template.Library()
-
-
-@register.filter
-def operation_status(value: OperationStatus) -> SafeString:
-    return badge(labels.OPERATION_LABELS[value])
-
-
-@register.filter
-def operation_status_name(value: OperationStatus) -> Text:
-    return labels.OPERATION_LABELS[value].name
-
-
-@register.filter
-def operation_status_tone(value: OperationStatus) -> str:
-    return f"tone-{labels.OPERATION_LABELS[value].tone}"
 
 
 @register.filter

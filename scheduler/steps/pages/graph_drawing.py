@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
+from jobs.display import Label
 from jobs.pages.graph_drawing import BOX_HEIGHT, BOX_WIDTH, MARGIN, shorten
+from scheduler.steps.pages.labels import OPERATION_LABELS
 from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import NO_OPERATION, Direction
 
@@ -30,6 +32,10 @@ class Operation:
     direction: str
     name: str
     status: OperationStatus
+
+    @property
+    def label(self) -> Label:
+        return OPERATION_LABELS[self.status]
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,10 @@ class Segment:
     x: int
     width: int
     status: OperationStatus
+
+    @property
+    def label(self) -> Label:
+        return OPERATION_LABELS[self.status]
 
 
 def taken_edges(return_lines: Sequence[Mapping[str, Any]], current: Node | None) -> set[Edge]:
