@@ -21,7 +21,7 @@ class Run:
     name: str
     task_id: str
     state: RunState
-    trigger: str
+    trigger: Trigger
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
@@ -59,7 +59,7 @@ def _of_job(job: Job, state: RunState) -> Run:
         name=job.ref,
         task_id=job.task_id,
         state=state,
-        trigger=job.trigger,
+        trigger=Trigger(job.trigger),
         created_at=job.created_at,
         started_at=run.started_at if run else job.started_at,
         ended_at=job.completed_at,
@@ -78,7 +78,7 @@ def _of_execution(run: Execution, state: RunState, name: str) -> Run:
         name=name,
         task_id=run.task_id,
         state=state,
-        trigger=run.trigger,
+        trigger=Trigger(run.trigger),
         created_at=run.created_at,
         started_at=run.started_at,
         ended_at=run.finished_at,

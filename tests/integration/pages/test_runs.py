@@ -51,6 +51,8 @@ def test_the_list_shows_jobs_and_other_runs_with_state_error_and_links(office, a
         "Permission denied",
         "every night",
         "Release 7",
+        '<span class="soft">job</span>',
+        '<span class="soft">schedule</span>',
     ):
         assert expected in text, expected
     assert names(sign_in("mallory").get("/runs")) == []
