@@ -1,10 +1,10 @@
 """The catalogue of Tasks, and the form that runs one."""
 
-from collections import Counter
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -71,9 +71,9 @@ def act_on_schedules(request: HttpRequest, task_id: str, verb: str) -> HttpRespo
 
 def _schedule_counts(user: User, task_id: str) -> dict[str, int]:
     """The user's schedules of the Task, enabled and paused."""
-    own = Schedule.objects.filter(owner=user, task_id=task_id).values_list("enabled", flat=True)
-    counts = Counter(own)
-    return {"enabled": counts[True], "paused": counts[False]}
+    own = Schedule.objects.filter(owner=user, task_id=task_id).order_by()
+    counts = dict(own.values_list("enabled").annotate(number=Count("pk")))
+    return {"enabled": counts.get(True, 0), "paused": counts.get(False, 0)}
 
 
 def _run(user: User, task_id: str, form: TaskForm) -> str:
