@@ -19,6 +19,7 @@ from scheduler.api.schemas import OccurrenceOut, ScheduleOut
 from scheduler.display import occurrence_reason_in_english
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import calendars, words
+from scheduler.schedules.history import recent_occurrences
 from scheduler.schedules.rules import Kind
 
 ENABLED, PAUSED = "enabled", "paused"
@@ -94,16 +95,12 @@ def in_words(schedule: Schedule) -> str:
     return words.rule_in_words(schedule.rule, "en")
 
 
-def recent_occurrences(schedule: Schedule) -> list[Occurrence]:
-    return list(schedule.occurrences.order_by("-due_at")[:OCCURRENCES])
-
-
 def document(schedule: Schedule, now: datetime) -> dict[str, Any]:
     """The API's document of a schedule, with its next times and recent scheduled runs."""
     return {
         **ScheduleOut.write(schedule),
         "next": [iso_time(due) for due in calendars.next_times(schedule, now, NEXT_TIMES)],
-        "turns": [OccurrenceOut.write(row) for row in recent_occurrences(schedule)],
+        "turns": [OccurrenceOut.write(row) for row, _ in recent_occurrences(schedule, OCCURRENCES)],
     }
 
 
@@ -130,7 +127,7 @@ def page(schedule: Schedule, now: datetime) -> list[str]:
     return [
         *pairs(facts),
         *section("next", [local_time(due) for due in calendars.next_times(schedule, now, NEXT_TIMES)]),
-        *section("scheduled runs, newest first", occurrence_rows(recent_occurrences(schedule))),
+        *section("scheduled runs, newest first", occurrence_rows(recent_occurrences(schedule, OCCURRENCES))),
     ]
 
 
@@ -141,16 +138,14 @@ def failures(schedule: Schedule) -> str:
     return f"{schedule.consecutive_failures}, {schedule.consecutive_missed}"
 
 
-def occurrence_rows(occurrences: Sequence[Occurrence]) -> list[str]:
-    ids = [occurrence.execution_id for occurrence in occurrences if occurrence.execution_id]
-    states = dict(Execution.objects.filter(pk__in=ids).values_list("pk", "status"))
+def occurrence_rows(occurrences: Sequence[tuple[Occurrence, Execution | None]]) -> list[str]:
     rows = [
         (
             local_time(row.due_at),
             row.outcome,
-            states.get(row.execution_id) if row.execution_id else occurrence_reason_in_english(row.reason),
+            execution.status if execution else occurrence_reason_in_english(row.reason),
             row.execution_id,
         )
-        for row in occurrences
+        for row, execution in occurrences
     ]
     return table(("DUE", "OUTCOME", "STATE", "EXECUTION"), rows) if rows else []

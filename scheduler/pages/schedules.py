@@ -26,6 +26,7 @@ from scheduler.models import Occurrence, Schedule
 from scheduler.pages.lists import FilterForm, choice_field, read_list, text_field
 from scheduler.pages.times import change_texts, moments
 from scheduler.schedules import calendars, clock_changes
+from scheduler.schedules.history import recent_occurrences
 from scheduler.sql import reports
 
 MARKS = 10
@@ -108,8 +109,7 @@ def details(schedule: Schedule) -> dict[str, Any]:
     now = database_now()
     upcoming = calendars.next_times(schedule, now, NEXT_RUNS)
     changes = clock_changes.of_rule(schedule.rule, now) if upcoming else []
-    occurrences = recent_occurrences(schedule)
-    executions = [row["execution"] for row in occurrences if row["execution"]]
+    occurrences = recent_occurrences(schedule, OCCURRENCES)
     return {
         "now": timezone.now(),
         "schedule": schedule,
@@ -120,20 +120,9 @@ def details(schedule: Schedule) -> dict[str, Any]:
         "clock_changes": change_texts(changes, schedule.timezone),
         "overlap": display.OVERLAPS[schedule.overlap],
         "catch_up": display.CATCH_UPS[schedule.catch_up],
-        "occurrences": occurrences,
-        "is_running": any(not execution.finished_at for execution in executions),
+        "occurrences": [occurrence_row(occurrence, execution) for occurrence, execution in occurrences],
+        "is_running": any(execution and not execution.finished_at for _, execution in occurrences),
     }
-
-
-def recent_occurrences(schedule: Schedule) -> list[dict[str, Any]]:
-    """The newest occurrences with their Executions, as long as these are kept."""
-    occurrences = list(Occurrence.objects.filter(schedule=schedule).order_by("-due_at")[:OCCURRENCES])
-    ids = [occurrence.execution_id for occurrence in occurrences if occurrence.execution_id]
-    executions = Execution.objects.defer("args", "result").in_bulk(ids)
-    return [
-        occurrence_row(row, executions.get(row.execution_id) if row.execution_id else None)
-        for row in occurrences
-    ]
 
 
 def occurrence_row(occurrence: Occurrence, execution: Execution | None) -> dict[str, Any]:

@@ -25,6 +25,14 @@ def of_schedule(schedule: UUID) -> Q:
     return by_rule | Q(pk__in=by_hand) if by_hand else by_rule
 
 
+def recent_occurrences(schedule: Schedule, count: int) -> list[tuple[Occurrence, Execution | None]]:
+    """The newest scheduled runs of a schedule, each with its Execution as long as that is kept."""
+    occurrences = list(schedule.occurrences.order_by("-due_at")[:count])
+    ids = [occurrence.execution_id for occurrence in occurrences if occurrence.execution_id]
+    executions = Execution.objects.defer("args", "result").in_bulk(ids)
+    return [(row, executions.get(row.execution_id) if row.execution_id else None) for row in occurrences]
+
+
 def schedules_of_executions(executions: Sequence[Execution]) -> dict[UUID, Schedule]:
     """The schedule of each Execution that has one, in two queries."""
     ids = {run.id: run.source for run in executions if run.trigger == Trigger.SCHEDULE}
