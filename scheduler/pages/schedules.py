@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from jobs.display import Label
+from jobs.display import Label, local_time
 from jobs.models import Execution
 from jobs.pages.permissions import current_user
 from jobs.selection import narrow
@@ -82,12 +81,9 @@ def recent_marks(schedules: Collection[UUID]) -> dict[UUID, list[Mark]]:
     marks: dict[UUID, list[Mark]] = {}
     rows = call.rows(reports.RECENT_OCCURRENCES, {"schedules": list(schedules), "limit": MARKS})
     for schedule, due_at, outcome, status in rows:
-        marks.setdefault(schedule, []).append(mark(due_at, display.occurrence_label(outcome, status)))
+        label = display.occurrence_label(outcome, status)
+        marks.setdefault(schedule, []).append(Mark(local_time(due_at), label))
     return marks
-
-
-def mark(at: datetime, label: Label) -> Mark:
-    return Mark(f"{timezone.localtime(at):%Y-%m-%d %H:%M:%S}", label)
 
 
 def rule_in_words(schedule: Schedule) -> dict[str, str]:

@@ -15,7 +15,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from jobs.access import offices_of, operated_offices
-from jobs.display import state_label
+from jobs.display import local_time, state_label
 from jobs.ids import parse_uuid
 from jobs.insight import progress
 from jobs.keyset import Page, page_links, page_of
@@ -29,7 +29,7 @@ from scheduler.display import config_in_words, state_choices
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.lists import FilterForm, choice_field, read_list, text_field
 from scheduler.pages.run_grid import grid_of
-from scheduler.pages.schedules import MARKS, Mark, mark
+from scheduler.pages.schedules import MARKS, Mark
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.sql import reports
 from scheduler.states import RunStatus, WorkflowStatus
@@ -85,7 +85,7 @@ def recent_marks(workflows: Collection[UUID]) -> dict[UUID, list[Mark]]:
     marks: dict[UUID, list[Mark]] = {}
     rows = call.rows(reports.RECENT_RUNS, {"workflows": list(workflows), "limit": MARKS})
     for workflow, at, status in rows:
-        marks.setdefault(workflow, []).append(mark(at, state_label(status)))
+        marks.setdefault(workflow, []).append(Mark(local_time(at), state_label(status)))
     return marks
 
 
