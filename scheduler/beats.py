@@ -9,7 +9,11 @@ import socket
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import Count, Max, Q
+from django.db.models.functions import Now
+
 from jobs.sql import call
+from scheduler.models import Beat
 from scheduler.sql import statements
 
 SEEN_EVERY = 3.0
@@ -34,9 +38,10 @@ def mark_seen(name: str) -> None:
 
 def forget(name: str) -> None:
     """Called by a beat that stops, so that its absence shows at once."""
-    call.change("DELETE FROM beats WHERE name = %(name)s", {"name": name})
+    Beat.objects.filter(pk=name).delete()
 
 
 def status() -> BeatStatus:
-    running, last_seen = call.rows(statements.BEAT_STATUS, {"absent": ABSENT_AFTER})[0]
-    return BeatStatus(running, last_seen)
+    is_running = Q(seen_at__gt=Now() - ABSENT_AFTER)
+    seen = Beat.objects.aggregate(running=Count("pk", filter=is_running), last_seen=Max("seen_at"))
+    return BeatStatus(**seen)

@@ -12,6 +12,7 @@ import uuid
 from django.db import Error
 
 from jobs.sql import call
+from scheduler.models import BeatLeader
 from scheduler.sql import statements
 
 log = logging.getLogger(__name__)
@@ -55,6 +56,6 @@ class Leadership:
     def release(self) -> None:
         self._renewed_at = None
         try:
-            call.change(statements.STOP_LEADING, [self._holder])
+            BeatLeader.objects.filter(holder=self._holder).delete()
         except Error as error:
             log.warning("could not end the lease on the periodic tasks: %s", str(error).strip())

@@ -4,6 +4,7 @@ Each scrape reads the gauges from the database, so any web process reports for t
 """
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from django.conf import settings
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -14,10 +15,14 @@ from jobs.models import Counter, PausedRole
 from jobs.queries import known_roles
 from jobs.sql import call
 from scheduler import beats
+from scheduler.clock import database_now
+from scheduler.models import Minute
 from scheduler.sql import reports
 from scheduler.states import OccurrenceOutcome
 
 DAY = 86_400
+# When the last counted minute began, unless nothing counts them now.
+RECENT = timedelta(minutes=3)
 ENGINE_COUNTERS = {
     counters.FENCED: "Writes rejected by a newer fence.",
     counters.DUPLICATES: "Messages that found nothing to claim.",
@@ -119,24 +124,25 @@ def executions() -> Iterable[Metric]:
         "How much longer than DURE_RETENTION_DAYS the oldest ended Execution has been kept.",
         max(0.0, oldest - settings.DURE_RETENTION_DAYS * DAY),
     )
-    for done, failed, wait, run, age in call.rows(reports.LAST_MINUTE):
+    if last := Minute.objects.order_by("-minute").first():
+        is_recent = database_now() - last.minute < RECENT
         ended = GaugeMetricFamily(
             "dure_executions_last_minute",
             "Executions that ended in the last counted minute.",
             labels=["outcome"],
         )
-        ended.add_metric(["done"], done if age < 2 * 60 + 60 else 0)
-        ended.add_metric(["failed"], failed if age < 2 * 60 + 60 else 0)
+        ended.add_metric(["done"], last.done if is_recent else 0)
+        ended.add_metric(["failed"], last.failed if is_recent else 0)
         yield ended
         yield GaugeMetricFamily(
             "dure_execution_wait_seconds",
             "95th percentile from due or created to started, in that minute.",
-            float(wait),
+            (last.wait_ms or 0) / 1000,
         )
         yield GaugeMetricFamily(
             "dure_execution_run_seconds",
             "95th percentile of the last attempts' duration, in that minute.",
-            float(run),
+            (last.run_ms or 0) / 1000,
         )
 
 

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from jobs.queries import known_roles
 from jobs.sql import call
+from scheduler.models import QueueProbe
 from scheduler.sql import statements
 
 # A probe that was not consumed for this long counts as lost, and another one is sent.
@@ -29,7 +30,7 @@ def send_due() -> int:
     finally:
         # The broker is down: the next call sends these probes, without waiting until they count as lost.
         if unsent:
-            call.change(statements.RESET_UNSENT_PROBES, [unsent])
+            QueueProbe.objects.filter(role__in=unsent).update(sent_at=None)
     return due
 
 

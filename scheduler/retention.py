@@ -10,12 +10,15 @@ import logging
 import time
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from jobs import deletions, retention
 from jobs.models import Deletion
 from jobs.retention import Pass, Step
+from scheduler.models import Minute, Occurrence, RoleMinute
 from scheduler.sql import statements
 from scheduler.steps.sql import DELETE_COPIES
 
@@ -25,26 +28,28 @@ log = logging.getLogger(__name__)
 PASS_SECONDS = 2.0
 BATCH = 2_000
 STATEMENTS = {
-    "occurrences": statements.DELETE_OCCURRENCES,
     "schedules": statements.DELETE_SCHEDULES,
     "runs": statements.DELETE_RUNS,
     "runs_of_deleted_workflows": statements.DELETE_RUNS_OF_DELETED,
     "workflows": statements.DELETE_WORKFLOWS,
     "step_queues": DELETE_COPIES,
-    "minutes": statements.DELETE_MINUTES,
-    "minutes_of_roles": statements.DELETE_MINUTES_OF_ROLES,
 }
 
 
 def delete_old(now: datetime, *, batch: int = BATCH) -> Pass:
     before = now - timedelta(days=settings.DURE_RETENTION_DAYS)
     values = {"before": before, "marked_before": now - deletions.MARKED, "limit": batch}
-    # Those that nobody can undo any more.
-    final = Deletion.objects.filter(deleted_at__lt=now - deletions.KEPT).order_by("deleted_at")
+    rows: dict[str, QuerySet[Any]] = {
+        "occurrences": Occurrence.objects.filter(decided_at__lt=before).order_by("decided_at"),
+        "minutes": Minute.objects.filter(minute__lt=before).order_by("minute"),
+        "minutes_of_roles": RoleMinute.objects.filter(minute__lt=before).order_by("minute"),
+        # Those that nobody can undo any more.
+        "deletions": Deletion.objects.filter(deleted_at__lt=now - deletions.KEPT).order_by("deleted_at"),
+    }
     steps: list[Step] = [
         *retention.steps(before, now, batch),
+        *((kind, partial(retention.delete_first, old, batch)) for kind, old in rows.items()),
         *(retention.delete_by(kind, statement, values) for kind, statement in STATEMENTS.items()),
-        ("deletions", partial(retention.delete_first, final, batch)),
     ]
     done = retention.delete_in_turn(steps, batch, time.monotonic() + PASS_SECONDS)
     if any(done.deleted.values()):

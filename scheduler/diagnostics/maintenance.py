@@ -10,10 +10,11 @@ from django_celery_beat.models import PeriodicTask
 
 from jobs.diagnostics import error, ok, postgresql, register, warning
 from jobs.sql import call
+from scheduler.clock import database_now
 from scheduler.diagnostics.zones import check_zones
-from scheduler.models import Schedule
+from scheduler.models import BeatLeader, Schedule
 from scheduler.periodic_tasks import SWEEP
-from scheduler.sql import reports, statements
+from scheduler.sql import reports
 from scheduler.steps.sql import FUNCTIONS
 
 postgresql.function_files.append(FUNCTIONS)
@@ -43,7 +44,9 @@ class Maintenance:
 
 @register("upkeep")
 def check_upkeep() -> Iterator[CheckMessage]:
-    yield check_beat([seconds for (seconds,) in call.rows(statements.LEADER)])
+    now = database_now()
+    leading = BeatLeader.objects.filter(leads_until__gt=now).values_list("since", flat=True)
+    yield check_beat([(now - since).total_seconds() for since in leading])
     yield check_maintenance(read_maintenance())
     yield check_overdue("schedules", call.rows(reports.SCHEDULE_FIGURES)[0][2])
     yield check_overdue("workflows", call.rows(reports.RUN_FIGURES)[0][2])

@@ -2,14 +2,16 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from celery import current_app
 from django.conf import settings
 from django.core.checks import CheckMessage
+from django.db.models.functions import Now
 
 from jobs.catalogue import TASK
 from jobs.diagnostics import error, ok, register, warning
-from jobs.models import PausedRole
+from jobs.models import PausedRole, Worker
 from jobs.queries import known_roles
 from jobs.sql import call, catalogue
 from jobs.texts import first_line
@@ -28,9 +30,6 @@ ENGINE_QUEUES = {
     settings.DURE_CONTROL_QUEUE: (error, "joins are not released, and lost runs are not rescued"),
     settings.DURE_NOTICES_QUEUE: (warning, "webhooks and mail are not sent"),
 }
-ALIVE_WORKERS = """
-    SELECT name, draining FROM workers WHERE seen_at > now() - %s * interval '1 second' ORDER BY name
-"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,8 @@ class Queue:
 @register("workers")
 def check_workers() -> Iterator[CheckMessage]:
     lease = float(settings.DURE_LEASE_SECONDS)
-    alive = dict(call.rows(ALIVE_WORKERS, [lease]))
+    seen = Worker.objects.filter(seen_at__gt=Now() - timedelta(seconds=lease)).order_by("name")
+    alive = dict(seen.values_list("name", "draining"))
     yield from check_heartbeats(list(alive), [name for name, draining in alive.items() if draining])
     yield from check_ping(set(alive))
     queues = read_queues(lease)

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db.models import F
 
 from jobs import lifecycle as engine
 from jobs.access import operated_offices
@@ -21,6 +22,7 @@ from jobs.ids import parse_uuid
 from jobs.models import Office
 from jobs.sql import call
 from jobs.states import EventType, ExecutionStatus
+from scheduler.models import Schedule
 from scheduler.sql import statements
 
 LONGEST_ERROR = 2_000
@@ -34,11 +36,12 @@ def count_run(end: Settlement) -> None:
     if end.state == ExecutionStatus.SUCCESS:
         rows = call.rows(statements.RESET_FAILURES, {"schedule": schedule})
         _notify(EventType.SCHEDULE_RECOVERED, [row for row in rows if row[-1]])
-    elif end.state == ExecutionStatus.FAILED and call.change(
-        statements.COUNT_FAILED_RUN, {"schedule": schedule}
-    ):
-        details = {"execution_id": end.execution, "error": end.error[:LONGEST_ERROR]}
-        notify_failing([schedule], None, details)
+    elif end.state == ExecutionStatus.FAILED:
+        # Only schedules that notify count.
+        notifying = Schedule.objects.filter(pk=schedule, enabled=True, notify_after_failures__isnull=False)
+        if notifying.update(consecutive_failures=F("consecutive_failures") + 1):
+            details = {"execution_id": end.execution, "error": end.error[:LONGEST_ERROR]}
+            notify_failing([schedule], None, details)
 
 
 def notify_failing(

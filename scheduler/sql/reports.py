@@ -209,11 +209,6 @@ OLDEST_END = """
     SELECT extract(epoch FROM now() - min(finished_at))::float
     FROM job_executions WHERE finished_at IS NOT NULL
 """
-LAST_MINUTE = """
-    SELECT done, failed, coalesce(wait_ms, 0) / 1000.0, coalesce(run_ms, 0) / 1000.0,
-           extract(epoch FROM now() - minute)::float
-    FROM execution_minutes ORDER BY minute DESC LIMIT 1
-"""
 WORKERS_BY_ROLE = """
     SELECT role, count(*) FROM workers, jsonb_array_elements_text(roles) AS role
     WHERE seen_at > now() - %(alive)s * interval '1 second' AND NOT draining GROUP BY role

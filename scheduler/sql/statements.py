@@ -25,11 +25,6 @@ ADVANCE_SCHEDULES = """
     WHERE s.id = a.id
 """
 
-# failing: a run of a schedule failed. Only schedules that notify count.
-COUNT_FAILED_RUN = """
-    UPDATE schedules SET consecutive_failures = consecutive_failures + 1
-    WHERE id = %(schedule)s AND enabled AND notify_after_failures IS NOT NULL
-"""
 # failing: those that begin to notify; none that does already.
 MARK_FAILING = """
     UPDATE schedules SET failing_since = coalesce(%(now)s::timestamptz, clock_timestamp())
@@ -68,12 +63,6 @@ LEAD = """
     SET holder = excluded.holder, leads_until = excluded.leads_until,
         since = CASE WHEN l.holder = excluded.holder THEN l.since ELSE excluded.since END
     WHERE l.holder = excluded.holder OR l.leads_until < clock_timestamp()
-"""
-STOP_LEADING = "DELETE FROM beat_leader WHERE holder = %s"
-# diagnostics: for how long a beat has been leading.
-LEADER = """
-    SELECT extract(epoch FROM clock_timestamp() - since)::float FROM beat_leader
-    WHERE leads_until > clock_timestamp()
 """
 
 # beat: the current time, the next due time, until which it may sleep, and whether a run has no message yet.
@@ -162,9 +151,6 @@ MARK_BEAT_SEEN = """
     INSERT INTO beats (name, seen_at) VALUES (%(name)s, clock_timestamp())
     ON CONFLICT (name) DO UPDATE SET seen_at = EXCLUDED.seen_at
 """
-BEAT_STATUS = """
-    SELECT count(*) FILTER (WHERE seen_at > clock_timestamp() - %(absent)s), max(seen_at) FROM beats
-"""
 
 # queue_probes: the queues whose last probe was consumed, or is so old that it counts as lost.
 START_PROBES = """
@@ -174,15 +160,9 @@ START_PROBES = """
     WHERE p.sent_at IS NULL OR p.seen_at >= p.sent_at OR p.sent_at < clock_timestamp() - %(lost)s
     RETURNING role
 """
-RESET_UNSENT_PROBES = "UPDATE queue_probes SET sent_at = NULL WHERE role = ANY (%s)"
 MARK_PROBE_SEEN = "UPDATE queue_probes SET seen_at = clock_timestamp() WHERE role = %s"
 
 # retention: each statement deletes one batch of rows that ended before `before`.
-DELETE_OCCURRENCES = """
-    DELETE FROM schedule_occurrences WHERE id IN (
-        SELECT id FROM schedule_occurrences WHERE decided_at < %(before)s
-        ORDER BY decided_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
-"""
 # A deleted schedule names the Executions that it started, so it stays as long as any of them.
 DELETE_SCHEDULES = """
     DELETE FROM schedules WHERE id IN (
@@ -220,5 +200,3 @@ DELETE_WORKFLOWS = """
           AND NOT EXISTS (SELECT 1 FROM scheduled_jobs r WHERE r.workflow_id = w.id)
         ORDER BY w.deleted_at LIMIT %(limit)s FOR UPDATE OF w SKIP LOCKED)
 """
-DELETE_MINUTES = "DELETE FROM execution_minutes WHERE minute < %(before)s AND %(limit)s > 0"
-DELETE_MINUTES_OF_ROLES = "DELETE FROM role_minutes WHERE minute < %(before)s AND %(limit)s > 0"

@@ -6,11 +6,13 @@ then its queue; a verb that holds the queue's lock only starts new Executions.
 """
 
 import logging
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models.functions import Now
 
 from dure.failures import FailureType
 from jobs import lifecycle as engine
@@ -19,7 +21,7 @@ from jobs.errors import Conflict
 from jobs.sql import call
 from jobs.states import Act, ExecutionStatus
 from scheduler.steps import libraries, sql
-from scheduler.steps.models import Step, StepQueue
+from scheduler.steps.models import Step, StepEvent, StepQueue
 from scheduler.steps.operations import OperationReport
 from scheduler.steps.position import Position
 from scheduler.steps.queues import queue_at_rest, record
@@ -43,15 +45,24 @@ def run(queue_id: int) -> int:
         queue = queue_at_rest(queue_id)
         if queue.state == QueueState.EMPTY:
             raise Conflict("queue_empty")
-        values = {"queue": queue_id, "uninit": UNINIT, "forward": Direction.FORWARD}
-        call.change(sql.PRUNE_EVENTS, {"queue": queue_id, "days": settings.DURE_RETENTION_DAYS})
+        # Events of earlier runs are kept for the retention period.
+        kept = timedelta(days=settings.DURE_RETENTION_DAYS)
+        StepEvent.objects.filter(queue=queue, at__lt=Now() - kept).delete()
         _reset_steps(queue_id, 1)
-        ((number,),) = call.rows(sql.RESET_QUEUE, values)
-        _go_forward(
-            queue_id, Position(number, Direction.FORWARD, queue.job_queue), 1, StepEventType.STARTED, {}
+        number = queue.run + 1
+        StepQueue.objects.filter(pk=queue_id).update(
+            run=number,
+            context={},
+            queue_return=UNINIT,
+            operation_direction=Direction.FORWARD,
+            cancel_requested_at=None,
+            started_at=Now(),
+            ended_at=None,
         )
+        position = Position(number, Direction.FORWARD, queue.job_queue)
+        _go_forward(queue_id, position, 1, StepEventType.STARTED, {})
         record(Act.STEP_QUEUE_RUN, queue)
-    return int(number)
+    return number
 
 
 def resume(queue_id: int) -> int:
@@ -68,10 +79,12 @@ def resume(queue_id: int) -> int:
         if queue.operation_direction == Direction.FORWARD or first is None:
             raise Conflict("nothing_to_resume")
         number = first.position
-        values = {"queue": queue_id, "first": number, "uninit": UNINIT}
-        call.change(sql.KEEP_STEPS, {**values, "success": JobState.SUCCESS})
+        values = {"queue": queue_id, "first": number, "uninit": UNINIT, "success": JobState.SUCCESS}
+        call.change(sql.KEEP_STEPS, values)
         _reset_steps(queue_id, number, keep="%" + append_state("", JobState.FAILED))
-        call.change(sql.RESUME_QUEUE, {**values, "forward": Direction.FORWARD})
+        StepQueue.objects.filter(pk=queue_id).update(
+            queue_return=UNINIT, operation_direction=Direction.FORWARD, cancel_requested_at=None
+        )
         position = Position(queue.run, Direction.FORWARD, str(first.job_id))
         _go_forward(queue_id, position, number, StepEventType.RESUMED, {"first": number})
         record(Act.STEP_QUEUE_RESUMED, queue)
@@ -136,18 +149,14 @@ def cancel(queue_id: int) -> int:
     in another transaction, since its Execution must be locked before the queue.
     """
     with transaction.atomic():
-        rows = call.rows(
-            sql.REQUEST_ROLLBACK,
-            {"queue": queue_id, "running": QueueState.RUNNING, "forward": Direction.FORWARD},
-        )
-        if not rows:
+        forward = StepQueue.objects.filter(state=QueueState.RUNNING, operation_direction=Direction.FORWARD)
+        if not forward.filter(pk=queue_id, cancel_requested_at=None).update(cancel_requested_at=Now()):
             raise Conflict("nothing_to_cancel")
-        ((number,),) = rows
-        event = {"queue": queue_id, "run": number, "type": StepEventType.CANCEL_REQUESTED, "details": "{}"}
-        call.rows(sql.ADD_EVENT, event)
-        record(Act.STEP_QUEUE_CANCELLED, StepQueue.objects.get(pk=queue_id))
+        queue = StepQueue.objects.get(pk=queue_id)
+        StepEvent.objects.create(queue=queue, run=queue.run, type=StepEventType.CANCEL_REQUESTED, at=Now())
+        record(Act.STEP_QUEUE_CANCELLED, queue)
     stop_forward_operation(queue_id)
-    return int(number)
+    return queue.run
 
 
 def stop_forward_operation(queue_id: int) -> None:

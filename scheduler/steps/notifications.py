@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core import mail
+from django.db.models.functions import Now
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
@@ -52,8 +53,9 @@ def notify_undo_failed(queue_id: int, run: int, step: dict[str, Any]) -> None:
         step["operation"],
         step["job_id"],
     )
-    values = {"queue": queue_id, "run": run, "type": StepEventType.UNDO_FAILED}
-    ((event,),) = call.rows(sql.ADD_EVENT, {**values, "details": call.as_json(step)})
+    event = StepEvent.objects.create(
+        queue_id=queue_id, run=run, type=StepEventType.UNDO_FAILED, details=step, at=Now()
+    ).id
     queue = StepQueue.objects.select_related("office", "owner").get(pk=queue_id)
     if queue.office is None:
         addresses = [queue.owner.email]

@@ -14,32 +14,12 @@ RESET_STEPS = """
       AND (state NOT IN (%(nolib)s, %(notyet)s) OR job_return <> to_jsonb(%(uninit)s::text)
            OR (state = %(nolib)s) <> (operation_library = %(uninit)s))
 """
-RESET_QUEUE = """
-    UPDATE step_queues
-    SET run = run + 1, context = '{}', queue_return = to_jsonb(%(uninit)s::text),
-        operation_direction = %(forward)s,
-        cancel_requested_at = NULL, started_at = clock_timestamp(), ended_at = NULL
-    WHERE queue_id = %(queue)s
-    RETURNING run
-"""
 
 # resume: the jobs before job `first` have succeeded, and were not rolled back.
 KEEP_STEPS = """
     UPDATE steps SET state = %(success)s,
                      job_return = job_return || jsonb_build_object('backward', %(uninit)s::text)
     WHERE queue_id = %(queue)s AND number < %(first)s
-"""
-RESUME_QUEUE = """
-    UPDATE step_queues
-    SET queue_return = to_jsonb(%(uninit)s::text), operation_direction = %(forward)s,
-        cancel_requested_at = NULL
-    WHERE queue_id = %(queue)s
-"""
-
-# An event whose id the caller needs.
-ADD_EVENT = """
-    INSERT INTO step_events (queue_id, run, type, details, at)
-    VALUES (%(queue)s, %(run)s, %(type)s, %(details)s, clock_timestamp()) RETURNING id
 """
 
 # The end of a run, with the return message.
@@ -49,14 +29,6 @@ ADD_FINISHED_EVENT = """
         'operation_direction', operation_direction, 'queue_return', queue_return), clock_timestamp()
     FROM step_queues WHERE queue_id = %(queue)s
     RETURNING id
-"""
-
-# cancel: requests the rollback of a run whose direction is forward.
-REQUEST_ROLLBACK = """
-    UPDATE step_queues SET cancel_requested_at = clock_timestamp()
-    WHERE queue_id = %(queue)s AND state = %(running)s AND operation_direction = %(forward)s
-      AND cancel_requested_at IS NULL
-    RETURNING run
 """
 
 # move_job, remove_job: numbers and links the jobs of a queue in this order.
@@ -79,11 +51,6 @@ WATCH = """
     )
 """
 
-# run: events of earlier runs are kept for the retention period.
-PRUNE_EVENTS = (
-    "DELETE FROM step_events WHERE queue_id = %(queue)s AND at < now() - %(days)s * interval '1 day'"
-)
-
 # retention: the copies that runs of steps.run_queue made, except those whose rollback needs a person.
 DELETE_COPIES = """
     WITH old AS (
@@ -98,10 +65,4 @@ DELETE_COPIES = """
         DELETE FROM step_events e USING old WHERE e.queue_id = old.queue_id
     )
     DELETE FROM step_queues q USING old WHERE q.queue_id = old.queue_id
-"""
-
-# metrics.
-COUNTS = """
-    SELECT (SELECT count(*) FROM step_queues WHERE state = %(running)s),
-           (SELECT count(*) FROM steps WHERE state LIKE %(undo_failed)s)
 """
