@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -32,7 +32,6 @@ class Failure(NamedTuple):
 
     id: UUID
     failure_type: str
-    task_id: str
     finished_at: datetime
     # Its beginning.
     error: str
@@ -57,7 +56,6 @@ class FailureGroup:
     count: int = 0
     # Those that nobody has retried yet.
     unhandled: int = 0
-    tasks: set[str] = field(default_factory=set)
     last: Execution | None = None
 
     @property
@@ -76,7 +74,7 @@ def normalise(error: str) -> str:
 def recent_groups(executions: QuerySet[Execution], now: datetime, most: int) -> list[FailureGroup]:
     """The groups of the last day's failures: those that were not retried first, then the most frequent."""
     failed = executions.filter(status=ExecutionStatus.FAILED, finished_at__gte=now - WINDOW)
-    columns = "id", "failure_type", "task_id", "finished_at", Left("error", 4 * LONGEST)
+    columns = "id", "failure_type", "finished_at", Left("error", 4 * LONGEST)
     rows = failed.values_list(*columns, "job__status", "job__execution_id").order_by("-finished_at")
     groups = group(Failure(*row) for row in rows[:MOST_FAILURES])
     groups = sorted(groups, key=lambda entry: (not entry.unhandled, -entry.count))[:most]
@@ -97,5 +95,4 @@ def group(failures: Iterable[Failure]) -> list[FailureGroup]:
         entry.count += 1
         entry.unhandled += not failure.was_retried
         entry.first_at = failure.finished_at
-        entry.tasks.add(failure.task_id)
     return list(groups.values())

@@ -19,7 +19,6 @@ class Row:
     """A step, and its job in each run; None where the run has none."""
 
     name: str
-    task_id: str
     jobs: Sequence[Job | None]
 
 
@@ -64,4 +63,4 @@ def _cells(jobs: Iterable[Job]) -> dict[tuple[str, int], dict[UUID | None, Job]]
 
 def _row(key: tuple[str, int], jobs: dict[UUID | None, Job], runs: Sequence[WorkflowRun]) -> Row:
     last = next(reversed(jobs.values()))
-    return Row(key[0] or last.task_id, last.task_id, [jobs.get(run.batch_id) for run in runs])
+    return Row(key[0] or last.task_id, [jobs.get(run.batch_id) for run in runs])

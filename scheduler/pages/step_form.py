@@ -35,7 +35,6 @@ class Row:
 
     field: forms.BoundField
     source: forms.BoundField
-    name: str
 
 
 class StepForm(EditForm):
@@ -78,7 +77,7 @@ class StepForm(EditForm):
     def rows(self) -> Iterator[Row]:
         for name in self.properties if not self.as_json else ():
             prefix = PLACE if PLACE + name in self.fields else ARG
-            yield Row(self[prefix + name], self[SOURCE + name], name)
+            yield Row(self[prefix + name], self[SOURCE + name])
 
     @property
     def others(self) -> list[forms.BoundField]:
