@@ -81,14 +81,9 @@ class BatchInFullOut(BatchOut):
 
 
 class BatchListView(OfficeView, GenericAPIView[Batch]):
-    """The batches of an office, each with its progress."""
-
-    @extend_schema(
-        operation_id="list_batches",
-        summary="List batches, newest first",
-        responses=list[BatchOut],
-    )
+    @extend_schema(operation_id="list_batches", responses=list[BatchOut])
     def get(self, request: Request, office_id: UUID) -> Response:
+        """List batches, newest first. The batches of an office, each with its progress."""
         batches = self.office().batches.order_by("-created_at", "-id")
         page = self.paginate_queryset(self.filter_queryset(batches)) or []
         counts = progress.counts_of([batch.id for batch in page])
@@ -98,15 +93,9 @@ class BatchListView(OfficeView, GenericAPIView[Batch]):
 
 
 class BatchDetailView(OfficeView):
-    """One batch with its graph."""
-
-    @extend_schema(
-        operation_id="get_batch",
-        summary="One batch, with its graph, critical path and estimated end",
-        parameters=[GRAPH.openapi],
-        responses=BatchInFullOut,
-    )
+    @extend_schema(operation_id="get_batch", parameters=[GRAPH.openapi], responses=BatchInFullOut)
     def get(self, request: Request, office_id: UUID, batch_id: UUID) -> Response:
+        """One batch, with its graph, critical path and estimated end."""
         office = self.office()
         reject_unknown(request, (GRAPH.name,))
         with_graph = GRAPH.of(request)

@@ -48,14 +48,8 @@ class ReasonView(JobView):
 
 
 class RetryView(ReasonView):
-    """Retry one job."""
-
     @extend_schema(
         operation_id="retry_job",
-        summary="Run a job again",
-        description="For a job that failed, was cancelled, or timed out and waits for a retry: a new "
-        "Execution, with its counts at 0. A job with `on_dependency_failure` `fail` can be retried after the "
-        "dependencies that failed or were cancelled; `jobs` of the refusal names them.",
         request=ReasonIn,
         responses={202: JobOut},
         examples=[in_request("after a manual merge", {"reason": "merged by hand"})],
@@ -63,6 +57,12 @@ class RetryView(ReasonView):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
+        """Run a job again.
+
+        For a job that failed, was cancelled, or timed out and waits for a retry: a new Execution, with its
+        counts at 0. A job with `on_dependency_failure` `fail` can be retried after the dependencies that
+        failed or were cancelled; `jobs` of the refusal names them.
+        """
         job, reason = self.read()
         if not lifecycle.retry(job.office_id, [job.id], actor=self.actor(), reason=reason).count:
             raise retries.refusal(job)
@@ -70,13 +70,8 @@ class RetryView(ReasonView):
 
 
 class CancelView(ReasonView):
-    """Cancel one job."""
-
     @extend_schema(
         operation_id="cancel_job",
-        summary="Cancel a job",
-        description="A running job is asked to stop and killed after its grace period; until then its "
-        "status stays `processing` and `cancelled_at` is set.",
         request=ReasonIn,
         responses={202: JobOut},
         examples=[
@@ -87,6 +82,11 @@ class CancelView(ReasonView):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
+        """Cancel a job.
+
+        A running job is asked to stop and killed after its grace period; until then its status stays
+        `processing` and `cancelled_at` is set.
+        """
         job, reason = self.read()
         answer = lifecycle.cancel(job.office_id, [job.id], actor=self.actor(), reason=reason)
         if not answer.total:
@@ -127,12 +127,8 @@ class CancelledOut(ApiOut):
 
 
 class CancelAllView(OfficeView):
-    """Cancel many jobs."""
-
     @extend_schema(
         operation_id="cancel_jobs",
-        summary="Cancel all matching jobs",
-        description="By batch, state and role; by default all unfinished jobs of the office.",
         request=CancelAllIn,
         responses={202: CancelledOut},
         examples=[
@@ -142,6 +138,10 @@ class CancelAllView(OfficeView):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
+        """Cancel all matching jobs.
+
+        By batch, state and role; by default all unfinished jobs of the office.
+        """
         office = self.office(OPERATOR)
         data = read(CancelAllIn, request.data)
         if (batch := data.batch) and not office.batches.filter(pk=batch).exists():
@@ -182,12 +182,8 @@ class PriorityIn(ApiIn):
 
 
 class PriorityView(JobView):
-    """The priority of a job."""
-
     @extend_schema(
         operation_id="set_job_priority",
-        summary="Change a job's priority",
-        description="A lower number runs earlier; urgent jobs run before all others.",
         request=PriorityIn,
         responses=JobOut,
         examples=[
@@ -198,6 +194,7 @@ class PriorityView(JobView):
         extensions=problems("ended"),
     )
     def patch(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
+        """Change a job's priority. A lower number runs earlier; urgent jobs run before all others."""
         office = self.office(OPERATOR)
         data = read(PriorityIn, request.data)
         job = self.job(office)

@@ -31,16 +31,16 @@ class EventListOut(ApiOut):
 
 
 class EventListView(OfficeView):
-    """The events that sockets and webhooks send as well."""
-
     @extend_schema(
         operation_id="list_events",
-        summary="An office's events, oldest first",
-        description="Continue after `next_after` to miss nothing: a later event has a greater id.",
         parameters=[AFTER.openapi, LIMIT.openapi],
         responses=EventListOut,
     )
     def get(self, request: Request, office_id: UUID) -> Response:
+        """An office's events, oldest first.
+
+        Continue after `next_after` to miss nothing: a later event has a greater id.
+        """
         office = self.office()
         reject_unknown(request, ("after", "limit"))
         after, limit = AFTER.of(request), LIMIT.of(request)

@@ -52,16 +52,13 @@ EXAMPLE = {
 
 
 class ExplainView(JobView):
-    """All reasons why a job is not running."""
-
     @extend_schema(
         operation_id="explain_job",
-        summary="Why a job is not running now",
-        description="Everything that holds it back at once, the decisive reason first.",
         responses=ExplanationOut,
         examples=[in_response("the office is full", EXAMPLE)],
     )
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
+        """Why a job is not running now. Everything that holds it back at once, the decisive reason first."""
         office = self.office()
         return Response(explanation_json(explain(office, self.job(office), timezone.now())))
 

@@ -39,32 +39,19 @@ class JobPagination(RoughPagination):
 
 
 class JobListView(OfficeView, GenericAPIView[Job]):
-    """The jobs of an office."""
-
     queryset = Job.objects.none()
     pagination_class = JobPagination
     filterset_class = JobFilter
 
-    @extend_schema(
-        operation_id="list_jobs",
-        summary="List jobs",
-        description="`count` is exact up to 10,000, and an estimate beyond.",
-        responses=list[JobOut],
-    )
+    @extend_schema(operation_id="list_jobs", responses=list[JobOut])
     def get(self, request: Request, office_id: UUID) -> Response:
+        """List jobs. `count` is exact up to 10,000, and an estimate beyond."""
         jobs = self.filter_queryset(self.office().jobs.all())
         page = self.paginate_queryset(serialize.with_job_fields(jobs)) or []
         return self.get_paginated_response(serialize.jobs_json(page))
 
     @extend_schema(
         operation_id="submit_jobs",
-        summary="Submit one job, or a graph of jobs",
-        description=(
-            "The submission is accepted as a whole or not at all. An unknown `task_id`, an unknown "
-            "dependency, a `ref` used twice or a cycle is answered with 400; for a cycle `code` is "
-            '"cycle" and `cycle` names its members, in order. An existing `batch.id` adds the jobs to that '
-            "batch. 409: an unfinished job has the same `unique_key`."
-        ),
         request=PolymorphicProxySerializer(
             component_name="Submission",
             serializers=[JobIn, BatchSubmissionIn],  # type: ignore[list-item]
@@ -87,6 +74,13 @@ class JobListView(OfficeView, GenericAPIView[Job]):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
+        """Submit one job, or a graph of jobs.
+
+        The submission is accepted as a whole or not at all. An unknown `task_id`, an unknown dependency, a
+        `ref` used twice or a cycle is answered with 400; for a cycle `code` is "cycle" and `cycle` names its
+        members, in order. An existing `batch.id` adds the jobs to that batch. 409: an unfinished job has the
+        same `unique_key`.
+        """
         prepared = submission.read(self.office(OPERATOR), request.data)
         ids = lifecycle.submit(prepared)
         answer = submitted_jobs(prepared)
@@ -129,12 +123,7 @@ def submitted_jobs(prepared: PreparedSubmission) -> list[JSON]:
 
 
 class JobDetailView(JobView):
-    """One job of an office."""
-
-    @extend_schema(
-        operation_id="get_job",
-        summary="One job, with its executions and attempts",
-        responses=JobInFullOut,
-    )
+    @extend_schema(operation_id="get_job", responses=JobInFullOut)
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
+        """One job, with its executions and attempts."""
         return Response(serialize.job_detail_json(self.job(self.office())))

@@ -32,24 +32,19 @@ class MemberOut(ApiOut):
 
 
 class MemberListView(OfficeView, GenericAPIView[Membership]):
-    """The members and their roles."""
-
     @extend_schema(
         operation_id="list_members",
-        summary="List an office's members",
-        description="Owners only.",
         responses=list[MemberOut],
         examples=[OpenApiExample("an operator", examples.MEMBER)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
+        """List an office's members. Owners only."""
         rows = self.office(OWNER).memberships.select_related("user").order_by("user__username")
         page = self.paginate_queryset(self.filter_queryset(rows)) or []
         return self.get_paginated_response([MemberOut.write(member) for member in page])
 
     @extend_schema(
         operation_id="set_member",
-        summary="Add a member, or change a member's role",
-        description="Owners only.",
         request=MemberIn,
         responses={201: MemberOut, 200: MemberOut},
         examples=[OpenApiExample("an operator", examples.MEMBER)],
@@ -57,6 +52,7 @@ class MemberListView(OfficeView, GenericAPIView[Membership]):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
+        """Add a member, or change a member's role. Owners only."""
         office = self.office(OWNER)
         data = read(MemberIn, request.data)
         member, is_new = members.set_role(office, data.username, data.role, actor=self.actor())
@@ -67,16 +63,9 @@ class MemberListView(OfficeView, GenericAPIView[Membership]):
 
 
 class MemberDetailView(OfficeView):
-    """One member."""
-
-    @extend_schema(
-        operation_id="remove_member",
-        summary="Remove a member",
-        description="Owners only.",
-        responses={204: None},
-        extensions=problems("last_owner"),
-    )
+    @extend_schema(operation_id="remove_member", responses={204: None}, extensions=problems("last_owner"))
     def delete(self, request: Request, office_id: UUID, username: str) -> Response:
+        """Remove a member. Owners only."""
         office = self.office(OWNER)
         if not members.remove(office, username, actor=self.actor()):
             raise Problem(404, "not_found", "There is no such member in this office.")

@@ -60,15 +60,9 @@ class OfficeOut(ApiOut):
 
 
 class OfficeListView(GenericAPIView[Office]):
-    """The offices that the caller may see."""
-
-    @extend_schema(
-        operation_id="list_offices",
-        summary="List the offices you are a member of",
-        description="Staff see all of them.",
-        responses=list[OfficeOut],
-    )
+    @extend_schema(operation_id="list_offices", responses=list[OfficeOut])
     def get(self, request: Request) -> Response:
+        """List the offices you are a member of. Staff see all of them."""
         user = user_of(request)
         staff = role_of_staff(user)
         page = self.paginate_queryset(self.filter_queryset(offices_of(user).order_by("name", "id"))) or []
@@ -78,14 +72,13 @@ class OfficeListView(GenericAPIView[Office]):
 
     @extend_schema(
         operation_id="create_office",
-        summary="Create an office",
-        description="The caller becomes its owner.",
         request=OfficeIn,
         responses={201: OfficeOut},
         examples=[in_request("an office", {"name": "Seoul studio"})],
     )
     @idempotent
     def post(self, request: Request) -> Response:
+        """Create an office. The caller becomes its owner."""
         office = offices.create(user_of(request), **read(OfficeIn, request.data).values())
         location = request.build_absolute_uri(f"/api/offices/{office.id}")
         return Response(
@@ -98,33 +91,33 @@ def role_in(office: Any, staff: str | None) -> str:
 
 
 class OfficeDetailView(OfficeView):
-    """One office."""
-
-    @extend_schema(operation_id="get_office", summary="One office", responses=OfficeOut)
+    @extend_schema(operation_id="get_office", responses=OfficeOut)
     def get(self, request: Request, office_id: UUID) -> Response:
+        """One office."""
         access = self.access()
         return Response(OfficeOut.write(access.office, role=access.role))
 
     @extend_schema(
         operation_id="change_office",
-        summary="Change an office's name or notification addresses",
-        description="Owners only. Its limits are at `/scheduler/config`.",
         request=OfficeIn,
         responses=OfficeOut,
         examples=[in_request("other addresses", {"notify_emails": ["ops@dure.example"]})],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
+        """Change an office's name or notification addresses.
+
+        Owners only. Its limits are at `/scheduler/config`.
+        """
         access = self.access(MemberRole.OWNER)
         offices.change(access.office, read_changes(OfficeIn, request.data), actor=self.actor())
         return Response(OfficeOut.write(access.office, role=access.role))
 
     @extend_schema(
         operation_id="delete_office",
-        summary="Delete an office and everything in it",
-        description="Owners only.",
         responses={204: None},
         extensions=problems("jobs_processing"),
     )
     def delete(self, request: Request, office_id: UUID) -> Response:
+        """Delete an office and everything in it. Owners only."""
         office_deletion.delete_office(self.access(MemberRole.OWNER).office.id)
         return Response(status=204)

@@ -41,37 +41,24 @@ class ProcessedOut(ApiOut):
 
 
 class StatsView(OfficeView):
-    """Exact counts and the average run time."""
-
-    @extend_schema(
-        operation_id="get_job_queue_stats",
-        summary="Number of jobs in each state",
-        responses=JobQueueStatsOut,
-    )
+    @extend_schema(operation_id="get_job_queue_stats", responses=JobQueueStatsOut)
     def get(self, request: Request, office_id: UUID) -> Response:
+        """Number of jobs in each state. Exact counts and the average run time."""
         return Response(stats.of(self.office().id))
 
 
 class ConfigView(OfficeView):
-    """The office's JobSchedulerConfig."""
-
     @extend_schema(
         operation_id="get_scheduler_config",
-        summary="Limits, timeouts and retries of an office",
         responses=office_config.JobSchedulerConfig,
         examples=[in_response("a new office", DEFAULTS)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
+        """Limits, timeouts and retries of an office. The office's JobSchedulerConfig."""
         return Response(office_config.config_of(self.office()))
 
     @extend_schema(
         operation_id="change_scheduler_config",
-        summary="Change limits, timeouts and retries",
-        description=(
-            "Owners only. A JSON merge patch: settings that are not named stay unchanged, inside the two "
-            "maps as well; null removes a role from a map, or empties the map. New limits apply at once; "
-            "timeouts and retries apply to jobs submitted from now on."
-        ),
         request={"application/json": office_config.patch_schema()},
         responses=office_config.JobSchedulerConfig,
         examples=[
@@ -81,19 +68,22 @@ class ConfigView(OfficeView):
         ],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
+        """Change limits, timeouts and retries.
+
+        Owners only. A JSON merge patch: settings that are not named stay unchanged, inside the two maps as
+        well; null removes a role from a map, or empties the map. New limits apply at once; timeouts and
+        retries apply to jobs submitted from now on.
+        """
         office = self.office(OWNER)
         return Response(office_config.change(office.id, dict(request.data), actor=self.actor()))
 
 
 class ProcessView(OfficeView):
-    """A manual pass."""
-
     @extend_schema(
         operation_id="process_jobs",
-        summary="Promote ready jobs and fill free slots now",
-        description="The engine also does this by itself.",
         responses=ProcessedOut,
         examples=[in_response("done", {"promoted": 2, "dispatched": 1})],
     )
     def post(self, request: Request, office_id: UUID) -> Response:
+        """Promote ready jobs and fill free slots now. The engine also does this by itself."""
         return Response(ProcessedOut.write(lifecycle.advance_office(self.office(OPERATOR).id)))

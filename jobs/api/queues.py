@@ -55,31 +55,23 @@ class _QueueView(APIView):
 
 
 class QueueListView(_QueueView, GenericAPIView[Any]):
-    """The queues, and which of them are paused."""
-
     pagination_class = TaskPagination
 
     @extend_schema(
         operation_id="list_roles",
-        summary="List the roles, and whether their queues are paused",
-        description="Staff only.",
         responses=list[RoleQueueOut],
         examples=[in_response("a paused one", PAUSED)],
     )
     def get(self, request: Request) -> Response:
+        """List the roles, and whether their queues are paused. Staff only."""
         rows: Any = queues.queues()
         page = self.paginate_queryset(self.filter_queryset(rows)) or []
         return self.get_paginated_response([RoleQueueOut.write(queue) for queue in page])
 
 
 class PauseQueueView(_QueueView):
-    """Pause one."""
-
     @extend_schema(
         operation_id="pause_role",
-        summary="Pause the queue of a role",
-        description="Staff only. No run of the role starts, in any office and by any trigger, until it is "
-        "resumed; runs that have started go on. A queue that is paused already stays as it is.",
         request=PauseIn,
         responses=RoleQueueOut,
         examples=[
@@ -88,6 +80,11 @@ class PauseQueueView(_QueueView):
         ],
     )
     def post(self, request: Request, role: str) -> Response:
+        """Pause the queue of a role.
+
+        Staff only. No run of the role starts, in any office and by any trigger, until it is resumed; runs
+        that have started go on. A queue that is paused already stays as it is.
+        """
         reason = read(PauseIn, request.data).reason or ""
         self.queue(role)
         queues.pause_queue(role, user_of(request), reason)
@@ -95,16 +92,16 @@ class PauseQueueView(_QueueView):
 
 
 class ResumeQueueView(_QueueView):
-    """Resume one."""
-
     @extend_schema(
         operation_id="resume_role",
-        summary="Resume the queue of a role",
-        description="Staff only. What has waited starts at once. A queue that is not paused stays as it is.",
         responses=RoleQueueOut,
         examples=[in_response("resumed", RESUMED)],
     )
     def post(self, request: Request, role: str) -> Response:
+        """Resume the queue of a role.
+
+        Staff only. What has waited starts at once. A queue that is not paused stays as it is.
+        """
         self.queue(role)
         queues.resume_queue(role, user_of(request))
         return Response(RoleQueueOut.write(self.queue(role)))

@@ -23,18 +23,17 @@ class TicketOut(ApiOut):
 
 
 class TicketView(APIView):
-    """A ticket that opens one socket, within 30 seconds."""
-
     @extend_schema(
         operation_id="create_ws_ticket",
-        summary="Get a ticket that opens one socket, within 30 seconds",
-        description="For a page that can send neither our cookie nor a header: open the socket with "
-        "`?ticket=` and this.",
         responses={201: TicketOut},
         examples=[in_response("a ticket", EXAMPLE)],
     )
     @idempotent
     def post(self, request: Request) -> Response:
+        """Get a ticket that opens one socket, within 30 seconds.
+
+        For a page that can send neither our cookie nor a header: open the socket with `?ticket=` and this.
+        """
         token = request.auth if isinstance(request.auth, ApiToken) else None
         session = "" if token else request._request.session.session_key or ""
         ticket = issue_ticket(user_of(request), timezone.now(), token=token, session=session)

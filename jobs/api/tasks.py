@@ -73,16 +73,11 @@ class TaskPagination(PagePagination):
 
 
 class TaskListView(GenericAPIView[Any]):
-    """The Tasks that jobs, schedules and workflows can run."""
-
     pagination_class = TaskPagination
 
-    @extend_schema(
-        operation_id="list_tasks",
-        summary="List the registered Tasks",
-        responses=list[TaskOut],
-    )
+    @extend_schema(operation_id="list_tasks", responses=list[TaskOut])
     def get(self, request: Request) -> Response:
+        """List the registered Tasks. The Tasks that jobs, schedules and workflows can run."""
         tasks: Any = catalogue.public_tasks()
         page = self.paginate_queryset(self.filter_queryset(tasks)) or []
         offered = services([(task.task_id, task.role) for task in page])
@@ -90,10 +85,9 @@ class TaskListView(GenericAPIView[Any]):
 
 
 class TaskDetailView(APIView):
-    """A Task's arguments and options."""
-
-    @extend_schema(operation_id="get_task", summary="One Task", responses=TaskOut)
+    @extend_schema(operation_id="get_task", responses=TaskOut)
     def get(self, request: Request, task_id: str) -> Response:
+        """One Task. A Task's arguments and options."""
         task = catalogue.find_public(task_id)
         if task is None:
             raise Problem(404, "not_found", str(UnknownTask(task_id)))

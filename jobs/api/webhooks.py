@@ -81,24 +81,15 @@ class DeliveryOut(ApiOut):
 
 
 class WebhookListView(OfficeView, GenericAPIView[Webhook]):
-    """The office's webhooks."""
-
-    @extend_schema(
-        operation_id="list_webhooks",
-        summary="List an office's webhooks",
-        description="Owners only.",
-        responses=list[WebhookOut],
-    )
+    @extend_schema(operation_id="list_webhooks", responses=list[WebhookOut])
     def get(self, request: Request, office_id: UUID) -> Response:
+        """List an office's webhooks. Owners only."""
         rows = self.office(OWNER).webhooks.order_by("id")
         page = self.paginate_queryset(self.filter_queryset(rows)) or []
         return self.get_paginated_response([WebhookOut.write(webhook) for webhook in page])
 
     @extend_schema(
         operation_id="create_webhook",
-        summary="Create a webhook",
-        description="Owners only. The webhook receives later events, as messages of the Standard Webhooks "
-        "specification or of a chat. The response shows the secret that signs them; it is not shown again.",
         request=NewWebhookIn,
         responses={201: WebhookWithSecretOut},
         examples=[
@@ -109,6 +100,11 @@ class WebhookListView(OfficeView, GenericAPIView[Webhook]):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
+        """Create a webhook.
+
+        Owners only. The webhook receives later events, as messages of the Standard Webhooks specification or
+        of a chat. The response shows the secret that signs them; it is not shown again.
+        """
         office = self.office(OWNER)
         webhook = webhooks.add(office, **read(NewWebhookIn, request.data).values(), actor=self.actor())
         location = request.build_absolute_uri(f"{request.path}/{webhook.pk}")
@@ -130,106 +126,89 @@ class WebhookView(OfficeView):
 
 
 class WebhookDetailView(WebhookView):
-    """One webhook."""
-
-    @extend_schema(
-        operation_id="get_webhook",
-        summary="Get a webhook",
-        description="Owners only.",
-        responses=WebhookOut,
-    )
+    @extend_schema(operation_id="get_webhook", responses=WebhookOut)
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        """Get a webhook. Owners only."""
         return Response(WebhookOut.write(self.webhook()))
 
     @extend_schema(
         operation_id="change_webhook",
-        summary="Change a webhook",
-        description="Owners only. A webhook that is enabled again does not receive the events it missed. "
-        "Disabling a webhook gives up the deliveries that wait for it.",
         request=WebhookIn,
         responses=WebhookOut,
         examples=[in_request("disable", {"enabled": False})],
     )
     def patch(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        """Change a webhook.
+
+        Owners only. A webhook that is enabled again does not receive the events it missed. Disabling a
+        webhook gives up the deliveries that wait for it.
+        """
         webhook = self.webhook()
         data = read_changes(WebhookIn, request.data)
         webhooks.change(webhook, **data, actor=self.actor())
         return Response(WebhookOut.write(webhook))
 
-    @extend_schema(
-        operation_id="delete_webhook",
-        summary="Delete a webhook and its deliveries",
-        description="Owners only.",
-        responses={204: None},
-    )
+    @extend_schema(operation_id="delete_webhook", responses={204: None})
     def delete(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        """Delete a webhook and its deliveries. Owners only."""
         webhooks.remove(self.webhook(), actor=self.actor())
         return Response(status=204)
 
 
 class RotateView(WebhookView):
-    """A new secret for a webhook."""
-
     @extend_schema(
         operation_id="rotate_webhook_secret",
-        summary="Rotate a webhook's secret",
-        description="Owners only. For a day messages carry two signatures, of the new and of the previous "
-        "secret. The new secret is shown only in this response.",
         responses=WebhookWithSecretOut,
         examples=[in_response("for a day both are valid", examples.ROTATED)],
         extensions=problems("webhook_not_signed"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        """Rotate a webhook's secret.
+
+        Owners only. For a day messages carry two signatures, of the new and of the previous secret. The new
+        secret is shown only in this response.
+        """
         webhook = self.webhook()
         secret = webhooks.rotate(webhook, timezone.now(), actor=self.actor())
         return Response(with_secret(webhook, secret))
 
 
 class TestView(WebhookView):
-    """A message that shows whether the receiver works."""
-
     @extend_schema(
         operation_id="send_test_message",
-        summary="Send a test message",
-        description="Owners only. The message has the type `test` and is sent like every "
-        "other; its delivery, with a negative `event_id`, shows the response.",
         responses={202: DeliveryOut},
         extensions=problems("webhook_disabled"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        """Send a test message.
+
+        Owners only. The message has the type `test` and is sent like every other; its delivery, with a
+        negative `event_id`, shows the response.
+        """
         return self.accepted_response(webhooks.send_test(self.webhook()))
 
 
 class DeliveryListView(WebhookView, GenericAPIView[Notification]):
-    """The deliveries of a webhook."""
-
     pagination_class = RoughPagination
 
-    @extend_schema(
-        operation_id="list_deliveries",
-        summary="List a webhook's deliveries, newest first",
-        description="Owners only.",
-        responses=list[DeliveryOut],
-    )
+    @extend_schema(operation_id="list_deliveries", responses=list[DeliveryOut])
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        """List a webhook's deliveries, newest first. Owners only."""
         deliveries = Notification.objects.filter(webhook=self.webhook()).order_by("-id")
         page = self.paginate_queryset(self.filter_queryset(deliveries)) or []
         return self.get_paginated_response([delivery_json(delivery) for delivery in page])
 
 
 class SendAgainView(WebhookView):
-    """Sends a delivery again, whatever its state."""
-
     @extend_schema(
         operation_id="send_delivery_again",
-        summary="Send a delivery again",
-        description="Owners only. Its `webhook-id` stays the same.",
         responses={202: DeliveryOut},
         extensions=problems("webhook_disabled"),
     )
     def post(self, request: Request, office_id: UUID, webhook_id: int, delivery_id: int) -> Response:
+        """Send a delivery again. Owners only. Its `webhook-id` stays the same."""
         notification = Notification.objects.filter(webhook=self.webhook(), pk=delivery_id).first()
         if notification is None:
             raise Problem(404, "not_found", "There is no such delivery of this webhook.")

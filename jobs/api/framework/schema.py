@@ -28,7 +28,7 @@ TAGS = {
     "workflow": "workflows",
     "ws-ticket": "sockets",
 }
-_FIRST_SENTENCE = re.compile(r"(.+?)\.(?:\s+|$)(.*)", re.DOTALL)
+_FIRST_SENTENCE = re.compile(r"(.+?)\.(?: |$)(.*)")
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -56,7 +56,7 @@ class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
 
 
 class Schema(AutoSchema):
-    """Takes an operation's summary from the first sentence of its docstring, unless it is set.
+    """Takes an operation's summary from the first sentence of its docstring, its description from the rest.
 
     Its tag is the first part of its path, or as TAGS says. What an office has is tagged by the next part.
     """
@@ -75,11 +75,11 @@ class Schema(AutoSchema):
 
     def get_description(self) -> str:  # type: ignore[override]
         match = _FIRST_SENTENCE.match(self._doc())
-        return match[2].strip() if match else get_doc(self.view.__class__)
+        return match[2] if match else ""
 
     def _doc(self) -> str:
         action = getattr(self.view, "action", None) or self.method.lower()
-        return str(get_doc(getattr(self.view, action, None)))
+        return " ".join(get_doc(getattr(self.view, action, None)).split())
 
     def get_request_serializer(self) -> Any:
         """A request has no body unless its view says otherwise."""
