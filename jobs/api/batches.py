@@ -6,13 +6,13 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import ConfigDict, Field
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import graph
 from jobs.api import examples
 from jobs.api.framework.filtering import reject_unknown
+from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.query import Flag
@@ -80,12 +80,11 @@ class BatchInFullOut(BatchOut):
     estimated_end: Time | None = Field(description="Null if the batch has ended, or if unknown.")
 
 
-class BatchListView(OfficeView, GenericAPIView[Batch]):
+class BatchListView(OfficeView, ListView[Batch]):
     @extend_schema(operation_id="list_batches", responses=list[BatchOut])
     def get(self, request: Request, office_id: UUID) -> Response:
         """List batches, newest first. The batches of an office, each with its progress."""
-        batches = self.office().batches.order_by("-created_at", "-id")
-        page = self.paginate_queryset(self.filter_queryset(batches)) or []
+        page = self.page_of(self.office().batches.order_by("-created_at", "-id"))
         counts = progress.counts_of([batch.id for batch in page])
         return self.get_paginated_response(
             [BatchOut.write(batch, progress=progress_of(counts[batch.id])) for batch in page]

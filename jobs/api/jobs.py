@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_serializer
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,6 +12,7 @@ from jobs.api import examples
 from jobs.api.batches import SubmittedBatchOut
 from jobs.api.filters import JobFilter
 from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
@@ -38,7 +38,7 @@ class JobPagination(RoughPagination):
         return [rows[number] for number in numbers if number in rows]
 
 
-class JobListView(OfficeView, GenericAPIView[Job]):
+class JobListView(OfficeView, ListView[Job]):
     queryset = Job.objects.none()
     pagination_class = JobPagination
     filterset_class = JobFilter
@@ -46,8 +46,7 @@ class JobListView(OfficeView, GenericAPIView[Job]):
     @extend_schema(operation_id="list_jobs", responses=list[JobOut])
     def get(self, request: Request, office_id: UUID) -> Response:
         """List jobs. `count` is exact up to 10,000, and an estimate beyond."""
-        jobs = self.filter_queryset(self.office().jobs.all())
-        page = self.paginate_queryset(serialize.with_job_fields(jobs)) or []
+        page = self.page_of(serialize.with_job_fields(self.office().jobs.all()))
         return self.get_paginated_response(serialize.jobs_json(page))
 
     @extend_schema(

@@ -5,13 +5,13 @@ from uuid import UUID
 
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from pydantic import AliasPath, Field
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import members
 from jobs.api import examples
 from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read
@@ -31,7 +31,7 @@ class MemberOut(ApiOut):
     role: Annotated[str, AnyOf(MemberRole.choices)]
 
 
-class MemberListView(OfficeView, GenericAPIView[Membership]):
+class MemberListView(OfficeView, ListView[Membership]):
     @extend_schema(
         operation_id="list_members",
         responses=list[MemberOut],
@@ -40,8 +40,7 @@ class MemberListView(OfficeView, GenericAPIView[Membership]):
     def get(self, request: Request, office_id: UUID) -> Response:
         """List an office's members. Owners only."""
         rows = self.office(OWNER).memberships.select_related("user").order_by("user__username")
-        page = self.paginate_queryset(self.filter_queryset(rows)) or []
-        return self.get_paginated_response([MemberOut.write(member) for member in page])
+        return self.list_response(rows, MemberOut.write)
 
     @extend_schema(
         operation_id="set_member",

@@ -8,7 +8,6 @@ from django.core.validators import validate_email
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +16,7 @@ from jobs.access import max_role, offices_of, role_of_staff
 from jobs.api import examples
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.reading import read, read_changes
@@ -59,15 +59,15 @@ class OfficeOut(ApiOut):
     )
 
 
-class OfficeListView(GenericAPIView[Office]):
+class OfficeListView(ListView[Office]):
     @extend_schema(operation_id="list_offices", responses=list[OfficeOut])
     def get(self, request: Request) -> Response:
         """List the offices you are a member of. Staff see all of them."""
         user = user_of(request)
         staff = role_of_staff(user)
-        page = self.paginate_queryset(self.filter_queryset(offices_of(user).order_by("name", "id"))) or []
-        return self.get_paginated_response(
-            [OfficeOut.write(office, role=role_in(office, staff)) for office in page]
+        return self.list_response(
+            offices_of(user).order_by("name", "id"),
+            lambda office: OfficeOut.write(office, role=role_in(office, staff)),
         )
 
     @extend_schema(

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import IsAdminUser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,9 +12,9 @@ from rest_framework.views import APIView
 
 from jobs import queues
 from jobs.api.framework.authentication import user_of
+from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.reading import read
-from jobs.api.tasks import TaskPagination
 from jobs.api_model import ApiIn, ApiOut, Omittable, Time
 
 PAUSED = {
@@ -54,9 +53,7 @@ class _QueueView(APIView):
         return queue
 
 
-class QueueListView(_QueueView, GenericAPIView[Any]):
-    pagination_class = TaskPagination
-
+class QueueListView(_QueueView, ListView[Any]):
     @extend_schema(
         operation_id="list_roles",
         responses=list[RoleQueueOut],
@@ -64,9 +61,7 @@ class QueueListView(_QueueView, GenericAPIView[Any]):
     )
     def get(self, request: Request) -> Response:
         """List the roles, and whether their queues are paused. Staff only."""
-        rows: Any = queues.queues()
-        page = self.paginate_queryset(self.filter_queryset(rows)) or []
-        return self.get_paginated_response([RoleQueueOut.write(queue) for queue in page])
+        return self.list_response(queues.queues(), RoleQueueOut.write)
 
 
 class PauseQueueView(_QueueView):

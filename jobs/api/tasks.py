@@ -2,18 +2,16 @@
 
 from typing import Annotated, Any
 
-from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import Field
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from jobs import catalogue
 from jobs.api import examples
+from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_examples import in_response
-from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api_model import JSON, AnyOf, ApiOut, Time
 from jobs.insight.offers import Service, service_of, services
@@ -65,21 +63,11 @@ def task_json(task: KnownTask, service: Service) -> JSON:
     )
 
 
-class TaskPagination(PagePagination):
-    """Pages of a list in memory."""
-
-    def count_of(self, queryset: QuerySet[Any]) -> int:
-        return len(queryset)
-
-
-class TaskListView(GenericAPIView[Any]):
-    pagination_class = TaskPagination
-
+class TaskListView(ListView[Any]):
     @extend_schema(operation_id="list_tasks", responses=list[TaskOut])
     def get(self, request: Request) -> Response:
         """List the registered Tasks. The Tasks that jobs, schedules and workflows can run."""
-        tasks: Any = catalogue.public_tasks()
-        page = self.paginate_queryset(self.filter_queryset(tasks)) or []
+        page = self.page_of(catalogue.public_tasks())
         offered = services([(task.task_id, task.role) for task in page])
         return self.get_paginated_response([task_json(task, offered[task.task_id]) for task in page])
 

@@ -6,12 +6,12 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import Field
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import examples
 from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
@@ -80,13 +80,11 @@ class DeliveryOut(ApiOut):
     answer: TextOrNone = Field(description="The receiver's response to the last attempt.")
 
 
-class WebhookListView(OfficeView, GenericAPIView[Webhook]):
+class WebhookListView(OfficeView, ListView[Webhook]):
     @extend_schema(operation_id="list_webhooks", responses=list[WebhookOut])
     def get(self, request: Request, office_id: UUID) -> Response:
         """List an office's webhooks. Owners only."""
-        rows = self.office(OWNER).webhooks.order_by("id")
-        page = self.paginate_queryset(self.filter_queryset(rows)) or []
-        return self.get_paginated_response([WebhookOut.write(webhook) for webhook in page])
+        return self.list_response(self.office(OWNER).webhooks.order_by("id"), WebhookOut.write)
 
     @extend_schema(
         operation_id="create_webhook",
@@ -190,15 +188,14 @@ class TestView(WebhookView):
         return self.accepted_response(webhooks.send_test(self.webhook()))
 
 
-class DeliveryListView(WebhookView, GenericAPIView[Notification]):
+class DeliveryListView(WebhookView, ListView[Notification]):
     pagination_class = RoughPagination
 
     @extend_schema(operation_id="list_deliveries", responses=list[DeliveryOut])
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         """List a webhook's deliveries, newest first. Owners only."""
         deliveries = Notification.objects.filter(webhook=self.webhook()).order_by("-id")
-        page = self.paginate_queryset(self.filter_queryset(deliveries)) or []
-        return self.get_paginated_response([delivery_json(delivery) for delivery in page])
+        return self.list_response(deliveries, delivery_json)
 
 
 class SendAgainView(WebhookView):

@@ -32,9 +32,7 @@ class PagePagination(PageNumberPagination):
 
     request: Request
 
-    def paginate_queryset(  # type: ignore[override]  # only querysets are paged here
-        self, queryset: QuerySet[Any], request: Request, view: "APIView | None" = None
-    ) -> list[Any]:
+    def paginate_queryset(self, queryset: Any, request: Request, view: "APIView | None" = None) -> list[Any]:
         self.request = request
         size = self._positive("page_size", self.page_size or 50, self.max_page_size)
         self.number = self._positive("page", 1, None)
@@ -51,11 +49,11 @@ class PagePagination(PageNumberPagination):
         self.counted = self.count_of(queryset) if self.more or self.number > 1 else len(rows)
         return rows[:size]
 
-    def read_rows(self, queryset: QuerySet[Any], start: int, stop: int) -> list[Any]:
+    def read_rows(self, queryset: Any, start: int, stop: int) -> list[Any]:
         return list(queryset[start:stop])
 
-    def count_of(self, queryset: QuerySet[Any]) -> int:
-        return queryset.count()
+    def count_of(self, queryset: Any) -> int:
+        return queryset.count() if isinstance(queryset, QuerySet) else len(queryset)
 
     def get_next_link(self) -> str | None:
         return self._link(self.number + 1) if self.more else None

@@ -9,14 +9,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from jobs.api.framework.problem_details import Problem
-from jobs.api.tasks import TaskPagination
 from scheduler.steps import libraries
 from scheduler.steps.api import schemas
 
 
 class LibrariesView(GenericAPIView[Any]):
-    pagination_class = TaskPagination
-
     @extend_schema(operation_id="list_libraries", responses=list[schemas.OperationLibraryOut])
     def get(self, request: Request) -> Response:
         """List the operation libraries, with their operations and arguments."""
