@@ -14,9 +14,8 @@ from jobs.api import examples
 from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_examples import in_response
-from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.query import Flag
-from jobs.api.views import OfficeView
+from jobs.api.views import OfficeView, get_or_404
 from jobs.api_model import AnyOf, ApiOut, Number, Omittable, TextOrNone, Time
 from jobs.insight import progress, stats
 from jobs.models import Batch
@@ -98,9 +97,7 @@ class BatchDetailView(OfficeView):
         office = self.office()
         reject_unknown(request, (GRAPH.name,))
         with_graph = GRAPH.of(request)
-        batch = office.batches.filter(pk=batch_id).first()
-        if batch is None:
-            raise Problem(404, "not_found", "There is no such batch in this office.")
+        batch = get_or_404(office.batches.all(), batch_id, "batch in this office")
         now = timezone.now()
         nodes = progress.nodes_of(batch)
         parents = progress.edges_of(batch, nodes)

@@ -16,7 +16,7 @@ from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
-from jobs.api.views import OPERATOR, JobView, OfficeView, batch_address, job_address
+from jobs.api.views import OPERATOR, JobView, OfficeView, batch_address, created_response, job_address
 from jobs.api_model import JSON, ApiOut
 from jobs.models import Batch, Job
 from jobs.schemas import BatchSubmissionIn, JobIn, JobInFullOut, JobOut
@@ -84,15 +84,10 @@ class JobListView(OfficeView, ListView[Job]):
         ids = lifecycle.submit(prepared)
         answer = submitted_jobs(prepared)
         if prepared.batch is None:
-            return Response(
-                answer[0], status=201, headers={"Location": job_address(request, office_id, ids[0])}
-            )
+            return created_response(answer[0], job_address(request, office_id, ids[0]))
         batch = Batch.objects.get(pk=prepared.batch)
-        return Response(
-            {"batch": SubmittedBatchOut.write(batch), "jobs": answer},
-            status=201,
-            headers={"Location": batch_address(request, office_id, batch.id)},
-        )
+        submitted = {"batch": SubmittedBatchOut.write(batch), "jobs": answer}
+        return created_response(submitted, batch_address(request, office_id, batch.id))
 
 
 def submitted_jobs(prepared: PreparedSubmission) -> list[JSON]:

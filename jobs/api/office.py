@@ -20,7 +20,7 @@ from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.reading import read, read_changes
-from jobs.api.views import OfficeView
+from jobs.api.views import OfficeView, created_response
 from jobs.api_model import AnyOf, ApiIn, ApiOut, Omittable, Time
 from jobs.field_types import Name
 from jobs.models import Office
@@ -81,9 +81,7 @@ class OfficeListView(ListView[Office]):
         """Create an office. The caller becomes its owner."""
         office = offices.create(user_of(request), **read(OfficeIn, request.data).values())
         location = request.build_absolute_uri(f"/api/offices/{office.id}")
-        return Response(
-            OfficeOut.write(office, role=MemberRole.OWNER), status=201, headers={"Location": location}
-        )
+        return created_response(OfficeOut.write(office, role=MemberRole.OWNER), location)
 
 
 def role_in(office: Any, staff: str | None) -> str:

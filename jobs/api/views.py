@@ -1,8 +1,9 @@
-"""Base classes of the views of an office."""
+"""What the views of an office share: its access, its job, and answers that name an address."""
 
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
+from django.db.models import Model, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -13,6 +14,8 @@ from jobs.api.framework.authentication import user_of
 from jobs.api.framework.problem_details import Problem
 from jobs.models import Job, Office
 from jobs.states import MemberRole
+
+M = TypeVar("M", bound=Model)
 
 OPERATOR = MemberRole.OPERATOR
 OWNER = MemberRole.OWNER
@@ -36,20 +39,31 @@ class JobView(OfficeView):
     """A view of one job."""
 
     def job(self, office: Office) -> Job:
-        job = serialize.with_job_fields(office.jobs.all()).filter(pk=self.kwargs["job_id"]).first()
-        if job is None:
-            raise Problem(404, "not_found", "There is no such job in this office.")
-        return job
+        jobs = serialize.with_job_fields(office.jobs.all())
+        return get_or_404(jobs, self.kwargs["job_id"], "job in this office")
+
+
+def get_or_404(rows: QuerySet[M], key: object, kind: str) -> M:
+    """The row with this key, or a 404 that says what there is none of."""
+    row = rows.filter(pk=key).first()
+    if row is None:
+        raise Problem(404, "not_found", f"There is no such {kind}.")
+    return row
 
 
 def job_address(request: Request, office_id: UUID, job_id: UUID) -> str:
     return request.build_absolute_uri(f"/api/offices/{office_id}/jobs/{job_id}")
 
 
+def batch_address(request: Request, office_id: UUID, batch_id: UUID) -> str:
+    return request.build_absolute_uri(f"/api/offices/{office_id}/batches/{batch_id}")
+
+
+def created_response(data: Any, location: str) -> Response:
+    """201 with the URL of the new object."""
+    return Response(data, status=201, headers={"Location": location})
+
+
 def accepted_response(data: Any, location: str) -> Response:
     """202 with the URL of the object."""
     return Response(data, status=202, headers={"Location": location})
-
-
-def batch_address(request: Request, office_id: UUID, batch_id: UUID) -> str:
-    return request.build_absolute_uri(f"/api/offices/{office_id}/batches/{batch_id}")

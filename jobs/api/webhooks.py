@@ -15,9 +15,8 @@ from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
-from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read, read_changes
-from jobs.api.views import OWNER, OfficeView, accepted_response
+from jobs.api.views import OWNER, OfficeView, accepted_response, created_response, get_or_404
 from jobs.api_model import JSON, AnyOf, ApiIn, ApiOut, Omittable, OneOf, TextOrNone, Time
 from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation, webhooks
@@ -106,17 +105,15 @@ class WebhookListView(OfficeView, ListView[Webhook]):
         office = self.office(OWNER)
         webhook = webhooks.add(office, **read(NewWebhookIn, request.data).values(), actor=self.actor())
         location = request.build_absolute_uri(f"{request.path}/{webhook.pk}")
-        return Response(with_secret(webhook, webhook.secret), status=201, headers={"Location": location})
+        return created_response(with_secret(webhook, webhook.secret), location)
 
 
 class WebhookView(OfficeView):
     """A view of one webhook."""
 
     def webhook(self) -> Webhook:
-        webhook = self.office(OWNER).webhooks.filter(pk=self.kwargs["webhook_id"]).first()
-        if webhook is None:
-            raise Problem(404, "not_found", "There is no such webhook in this office.")
-        return webhook
+        office = self.office(OWNER)
+        return get_or_404(office.webhooks.all(), self.kwargs["webhook_id"], "webhook in this office")
 
     def accepted_response(self, notification: Notification) -> Response:
         address = "/api/offices/{office_id}/webhooks/{webhook_id}/deliveries".format(**self.kwargs)
@@ -206,9 +203,8 @@ class SendAgainView(WebhookView):
     )
     def post(self, request: Request, office_id: UUID, webhook_id: int, delivery_id: int) -> Response:
         """Send a delivery again. Owners only. Its `webhook-id` stays the same."""
-        notification = Notification.objects.filter(webhook=self.webhook(), pk=delivery_id).first()
-        if notification is None:
-            raise Problem(404, "not_found", "There is no such delivery of this webhook.")
+        deliveries = Notification.objects.filter(webhook=self.webhook())
+        notification = get_or_404(deliveries, delivery_id, "delivery of this webhook")
         webhooks.send_again(notification)
         notification.refresh_from_db()
         return self.accepted_response(notification)
