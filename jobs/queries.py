@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from dure.roles import is_role
 from jobs import catalogue
@@ -38,29 +39,39 @@ class RunRow:
 
 def runs_of(job: Job, now: datetime) -> list[RunRow]:
     """The job's runs, newest first, with their attempts on one timeline."""
-    runs = list(job.executions.order_by("created_at", "id").prefetch_related("attempts"))
     last = job.completed_at or now
-    return [RunRow(run, attempts_of(run, job.created_at, last, now)) for run in reversed(runs)]
+    runs = executions_of(job).reverse()
+    return [RunRow(run, attempts_of(run, job.created_at, last, now)) for run in runs]
 
 
 def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) -> list[AttemptRow]:
     """The run's attempts, on a timeline from first to last."""
+    return [
+        AttemptRow(attempt, time_bar(attempt.started_at, attempt.ended_at or now, first, last))
+        for attempt in all_attempts(run)
+    ]
+
+
+def executions_of(job: Job) -> QuerySet[Execution]:
+    """The job's runs, oldest first, with their attempts."""
+    return job.executions.order_by("created_at", "id").prefetch_related("attempts")
+
+
+def all_attempts(run: Execution) -> list[Attempt]:
+    """The run's attempts with the current one, whose row is written when it ends."""
     attempts = list(run.attempts.all())
-    if run.status == ExecutionStatus.RUNNING and run.attempt_started_at is not None:
-        # The row of an attempt is written when it ends.
+    if run.status == ExecutionStatus.RUNNING and run.attempt_started_at and run.timeout_at:
         attempts.append(
             Attempt(
                 number=run.attempt,
                 started_at=run.attempt_started_at,
+                timeout_at=run.timeout_at,
                 worker=run.worker,
                 session_id=run.session_id,
                 traceback="",
             )
         )
-    return [
-        AttemptRow(attempt, time_bar(attempt.started_at, attempt.ended_at or now, first, last))
-        for attempt in attempts
-    ]
+    return attempts
 
 
 def known_roles() -> list[str]:

@@ -206,7 +206,7 @@ class AttemptOut(ApiOut):
     started_at: Time
     timeout_at: Time = Field(description="When its time limit ends.")
     ended_at: Time | None = Field(description="Null while it runs.")
-    outcome: Annotated[str, AnyOf(Outcome.choices)] | None
+    outcome: Annotated[Annotated[str, AnyOf(Outcome.choices)] | None, EMPTY_IS_NONE]
     failure_type: FailureOrNone
     error_message: TextOrNone = Field(validation_alias="error")
     traceback: TextOrNone = Field(description="The frames of the Task's own code.")

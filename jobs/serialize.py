@@ -8,11 +8,12 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from dure.failures import FailureType
+from jobs import queries
 from jobs.api_model import JSON, iso_time
 from jobs.display import REMEDIES
 from jobs.errors import in_english
 from jobs.models import Event, Execution, Job
-from jobs.schemas import AttemptOut, JobExecutionOut, JobInFullOut, JobOut, SchedulerEventOut
+from jobs.schemas import JobExecutionOut, JobInFullOut, JobOut, SchedulerEventOut
 from jobs.sql import call, reports
 from jobs.states import V1_EXECUTION_STATUS, V1_EXECUTION_TIMED_OUT, EventType, ExecutionStatus
 from jobs.submission import PreparedSubmission
@@ -85,22 +86,17 @@ def new_job_json(
 
 def job_detail_json(job: Job) -> JSON:
     """A job with its Executions, the oldest first, and their attempts."""
-    executions = job.executions.order_by("created_at", "id").prefetch_related("attempts")
     add_dependencies([job])
-    return JobInFullOut.write(job, executions=[_execution(run) for run in executions])
+    return JobInFullOut.write(job, executions=[_execution(run) for run in queries.executions_of(job)])
 
 
 def _execution(run: Execution) -> JobExecutionOut:
-    attempts = [AttemptOut.of(attempt) for attempt in run.attempts.all()]
-    values: JSON = {"status": execution_status(run), "attempts": attempts}
-    if run.status == ExecutionStatus.RUNNING:
-        values["error"] = None
-        # The row of an attempt is written when it ends.
-        not_ended = dict.fromkeys(("ended_at", "outcome", "failure_type", "error", "traceback"))
-        attempts.append(
-            AttemptOut.of(run, number=run.attempt, started_at=run.attempt_started_at, **not_ended)
-        )
-    return JobExecutionOut.of(run, **values)
+    return JobExecutionOut.of(
+        run,
+        status=execution_status(run),
+        error=None if run.status == ExecutionStatus.RUNNING else run.error,
+        attempts=queries.all_attempts(run),
+    )
 
 
 def execution_status(run: Execution) -> str:

@@ -150,8 +150,7 @@ def reason_line(reason: Reason) -> str:
 def attempts(runs: Sequence[Execution], now: datetime) -> list[str]:
     lines: list[tuple[object, ...]] = []
     for run in runs:
-        for row in queries.attempts_of(run, run.created_at, now, now):
-            attempt = row.attempt
+        for attempt in queries.all_attempts(run):
             runs_on = f"lease until {local_time(run.locked_until)}" if attempt.ended_at is None else ""
             lines.append(
                 (

@@ -25,7 +25,7 @@ from jobs.cli.command import (
 from jobs.field_types import HIGHEST_PRIORITY, LOWEST_PRIORITY
 from jobs.insight.explain import explain
 from jobs.models import Job
-from jobs.queries import events_of
+from jobs.queries import events_of, executions_of
 
 PRIORITY = whole_number(LOWEST_PRIORITY, HIGHEST_PRIORITY)
 
@@ -70,7 +70,7 @@ class Command(Console):
             raise Complaint(f"There is no job {options['id']}.", NOT_ALL)
         now = timezone.now()
         explained, events = explain(job.office, job, now), events_of(job)
-        runs = list(job.executions.order_by("created_at", "id").prefetch_related("attempts"))
+        runs = list(executions_of(job))
         self.show(format.document(job, explained, events), format.page(job, explained, runs, events, now))
         return DONE
 
