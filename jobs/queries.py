@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -11,7 +12,7 @@ from dure.roles import is_role
 from jobs import catalogue
 from jobs.display import Bar, time_bar
 from jobs.models import Attempt, Event, Execution, Job, Office, Worker
-from jobs.states import ExecutionStatus
+from jobs.states import CLIENT_EVENTS, ExecutionStatus
 from jobs.texts import printable
 
 MOST_NEIGHBOURS = 50
@@ -101,6 +102,12 @@ def events_of(job: Job) -> list[Event]:
     oldest = events.order_by("-id").values_list("id", flat=True)[EVENTS_SEARCHED - 1 :][:1]
     since = next(iter(oldest), 0)
     return list(events.filter(id__gte=since, job_id=job.pk).order_by("-id")[:MOST_EVENTS])
+
+
+def client_events_after(office_id: UUID, after: int, limit: int) -> QuerySet[Event]:
+    """The office's events that clients receive, from the first after this one."""
+    events = Event.objects.filter(office_id=office_id, id__gt=after, type__in=CLIENT_EVENTS)
+    return events.order_by("id")[:limit]
 
 
 def newest_event(office: Office) -> int:

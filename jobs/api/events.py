@@ -13,10 +13,9 @@ from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import WholeNumber
 from jobs.api.views import OfficeView
 from jobs.api_model import ApiOut
-from jobs.models import Event
+from jobs.queries import client_events_after
 from jobs.schemas import SchedulerEventOut
 from jobs.serialize import event_of
-from jobs.states import CLIENT_EVENTS
 
 AFTER = WholeNumber("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
 LIMIT = WholeNumber("limit", "Maximum number of events.", default=100, low=1, high=1_000)
@@ -44,9 +43,6 @@ class EventListView(OfficeView):
         office = self.office()
         reject_unknown(request, ("after", "limit"))
         after, limit = AFTER.of(request), LIMIT.of(request)
-        events = Event.objects.filter(office_id=office.id, id__gt=after, type__in=CLIENT_EVENTS)
-        page = list(events.order_by("id")[:limit])
-        results = [event_of(event) for event in page]
-        return Response(
-            EventListOut.write({"results": results, "next_after": page[-1].id if page else after})
-        )
+        results = [event_of(event) for event in client_events_after(office.id, after, limit)]
+        next_after = results[-1].id if results else after
+        return Response(EventListOut.write({"results": results, "next_after": next_after}))

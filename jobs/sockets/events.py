@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.urls import URLPattern, path
 from django.utils import timezone
 
-from jobs import serialize
+from jobs import queries, serialize
 from jobs.access import access_for
 from jobs.models import Event
 from jobs.pubsub import OFFICE_CHANNEL
@@ -18,7 +18,6 @@ from jobs.sockets.base import NotFound
 from jobs.sockets.database import in_database
 from jobs.sockets.fanout import FeedSocket, Row
 from jobs.sql import call, statements
-from jobs.states import CLIENT_EVENTS
 
 # The engine publishes an office's changes while it is watched; two renewals may fail.
 WATCH_SECONDS = 60
@@ -80,8 +79,7 @@ def snapshot(user: User, office: UUID, after: int | None) -> tuple[int, dict[str
 
 
 def events_after(office: UUID, after: int, limit: int) -> list[Row]:
-    events = Event.objects.filter(office_id=office, id__gt=after, type__in=CLIENT_EVENTS)
-    return [serialize.event_json(event) for event in events.order_by("id")[:limit]]
+    return [serialize.event_json(event) for event in queries.client_events_after(office, after, limit)]
 
 
 def watch(office: UUID) -> set[int]:
