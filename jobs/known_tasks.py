@@ -53,6 +53,14 @@ class KnownTask:
         return {each.name: getattr(self, each.name) for each in fields(KnownTask)}
 
     @property
+    def timeout_ms(self) -> int | None:
+        return None if self.timeout is None else int(self.timeout * 1000)
+
+    @property
+    def retry_base_delay_ms(self) -> int | None:
+        return None if self.retry_backoff is None else int(self.retry_backoff * 1000)
+
+    @property
     def summary(self) -> str:
         """The first paragraph of the description."""
         return " ".join(self.description.partition("\n\n")[0].split())

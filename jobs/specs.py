@@ -51,8 +51,8 @@ class ExecutionSpec:
         declared = {
             "exclusive_for": f"{owner}:{task.task_id}" if task.exclusive and owner else None,
             "max_retries": task.max_retries,
-            "retry_base_delay_ms": None if task.retry_backoff is None else int(task.retry_backoff * 1000),
-            "timeout_ms": None if task.timeout is None else int(task.timeout * 1000),
+            "retry_base_delay_ms": task.retry_base_delay_ms,
+            "timeout_ms": task.timeout_ms,
         }
         values = {name: value for name, value in (declared | values).items() if value is not None}
         return cls(**{"task_id": task.task_id, "role": task.role, "on_lost": task.on_lost} | values)

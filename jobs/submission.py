@@ -207,9 +207,8 @@ class JobReader:
     def row(self, job: JobIn, task: KnownTask, args: dict[str, Any], place: int) -> dict[str, Any]:
         """The job's values, with the defaults of its Task, then of its office."""
         role = job.role or task.role
-        delay_ms = self.office.retry_base_delay_ms
-        if task.retry_backoff is not None:
-            delay_ms = int(task.retry_backoff * 1000)
+        office = self.office
+        timeout_ms = office.default_timeout_by_role.get(role, office.default_timeout_ms)
         return {
             **vars(job),
             "id": uuid7(),
@@ -222,19 +221,16 @@ class JobReader:
             "urgent": bool(job.urgent),
             "depends_on": job.depends_on or [],
             "on_dependency_failure": job.on_dependency_failure or OnDependencyFailure.BLOCK,
-            "timeout_ms": first(job.timeout_ms, self.timeout_ms(task, role)),
-            "max_retries": first(job.max_retries, task.max_retries, self.office.max_retries),
-            "retry_backoff": job.retry_backoff or self.office.retry_backoff,
-            "retry_base_delay_ms": first(job.retry_base_delay, delay_ms),
+            "timeout_ms": first(job.timeout_ms, task.timeout_ms, timeout_ms),
+            "max_retries": first(job.max_retries, task.max_retries, office.max_retries),
+            "retry_backoff": job.retry_backoff or office.retry_backoff,
+            "retry_base_delay_ms": first(
+                job.retry_base_delay, task.retry_base_delay_ms, office.retry_base_delay_ms
+            ),
             "on_lost": task.on_lost,
             "trigger": self.trigger,
             "unique_key": job.unique_key or "",
         }
-
-    def timeout_ms(self, task: KnownTask, role: str) -> int:
-        if task.timeout is not None:
-            return int(task.timeout * 1000)
-        return int(self.office.default_timeout_by_role.get(role, self.office.default_timeout_ms))
 
 
 def first(*values: int | None) -> int:

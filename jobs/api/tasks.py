@@ -27,7 +27,9 @@ class TaskOut(ApiOut):
     args_schema: JSON = Field(validation_alias="schema", description="JSON Schema of `args`.")
     timeout_ms: int | None = Field(description="Null: the office's setting.")
     max_retries: int | None = Field(description="Null: the office's setting.")
-    retry_base_delay: int | None = Field(description="In milliseconds. Null: the office's setting.")
+    retry_base_delay: int | None = Field(
+        validation_alias="retry_base_delay_ms", description="In milliseconds. Null: the office's setting."
+    )
     on_lost: Annotated[str, AnyOf(OnLost.choices)] = Field(description="What happens if its worker dies.")
     atomic: bool = Field(description="Its database writes commit together with its result.")
     exclusive: bool = Field(
@@ -51,8 +53,6 @@ def task_json(task: KnownTask, service: Service) -> JSON:
     newest = service.newest
     return TaskOut.write(
         task,
-        timeout_ms=int(task.timeout * 1000) if task.timeout is not None else None,
-        retry_base_delay=int(task.retry_backoff * 1000) if task.retry_backoff is not None else None,
         available=service.is_available,
         seen_at=service.seen_at,
         package=newest.package if newest else "",
