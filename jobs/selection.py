@@ -18,6 +18,11 @@ def narrow(rows: QuerySet[M], values: Mapping[str, Any], lookups: Mapping[str, s
     return rows.filter(**{lookup: values[name] for name, lookup in lookups.items() if values.get(name)})
 
 
+def are_few(statuses: Collection[str]) -> bool:
+    """Whether jobs in these states are few among very many: all are live. Without a state it is every job."""
+    return bool(statuses) and set(statuses).isdisjoint(JOB_ENDED)
+
+
 def in_states(statuses: Collection[str]) -> Q:
     """Jobs in one of these states."""
     condition = Q(pk__in=())

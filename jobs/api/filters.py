@@ -1,5 +1,6 @@
 """Filters and orderings of the lists of jobs."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -7,7 +8,7 @@ from django.db.models import F, QuerySet
 from django_filters import rest_framework as filters
 
 from jobs.models import Job
-from jobs.selection import in_states
+from jobs.selection import are_few, in_states
 from jobs.states import JOB_ENDED, JobStatus
 
 # Each ends in `seq`, so that pages never overlap.
@@ -59,17 +60,17 @@ class JobFilter(filters.FilterSet):  # type: ignore[misc]
     def filter_queryset(self, jobs: QuerySet[Job]) -> QuerySet[Job]:
         data = self.form.cleaned_data
         matching: QuerySet[Job] = super().filter_queryset(jobs)
-        return matching.order_by(*order_of(data["ordering"] or DEFAULT_ORDER, set(data["status"])))
+        return matching.order_by(*order_of(data["ordering"] or DEFAULT_ORDER, data["status"]))
 
 
-def order_of(ordering: str, statuses: set[str]) -> tuple[Any, ...]:
+def order_of(ordering: str, statuses: Collection[str]) -> tuple[Any, ...]:
     """The ordering, in the form that PostgreSQL executes fastest for these states."""
     down = ordering.startswith("-")
-    if statuses and statuses.isdisjoint(JOB_ENDED) and ordering.endswith("created_at"):
-        # Few rows among many: an expression keeps PostgreSQL from scanning an index in this order.
+    if are_few(statuses) and ordering.endswith("created_at"):
+        # An expression keeps PostgreSQL from scanning an index in this order.
         place = F("seq") + 0
         return (place.desc() if down else place.asc(),)
-    if statuses and statuses <= set(JOB_ENDED) and ordering.endswith("completed_at"):
+    if statuses and set(statuses) <= set(JOB_ENDED) and ordering.endswith("completed_at"):
         # All of them have ended, so the index jobs_ended has this order.
         return ("-completed_at", "-seq") if down else ("completed_at", "seq")
     return ORDERINGS[ordering]

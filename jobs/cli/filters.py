@@ -8,16 +8,17 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.core.management.base import CommandParser
-from django.db.models import F, Model, QuerySet
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from dure.failures import FailureType
+from jobs.api.filters import DEFAULT_ORDER, order_of
 from jobs.cli.command import Complaint, add_choices, add_roles
 from jobs.ids import uuid7_at
 from jobs.models import Job, Office
-from jobs.selection import in_states, narrow
-from jobs.states import JOB_ENDED, TRIGGERS_OF_JOBS, JobStatus
+from jobs.selection import are_few, in_states, narrow
+from jobs.states import TRIGGERS_OF_JOBS, JobStatus
 
 M = TypeVar("M", bound=Model)
 
@@ -95,10 +96,9 @@ def first_id_since(moment: datetime) -> UUID:
 
 
 def newest_first(jobs: QuerySet[Job], options: dict[str, Any]) -> QuerySet[Job]:
-    if options["status"] and set(options["status"]).isdisjoint(JOB_ENDED):
-        # Few among very many: an expression, so that PostgreSQL does not find them by an index in this order.
-        return jobs.order_by((F("seq") + 0).desc())
-    return jobs.order_by("-seq" if options["office"] else "-pk")
+    if options["office"] or are_few(options["status"]):
+        return jobs.order_by(*order_of(DEFAULT_ORDER, options["status"]))
+    return jobs.order_by("-pk")
 
 
 def office_of(text: str) -> Office:

@@ -16,6 +16,7 @@ from jobs.pages import confirmation, selection
 from jobs.pages.confirmation import MATCHING, hidden_fields
 from jobs.pages.live_list import Place, with_query
 from jobs.pages.permissions import can_configure, can_operate, office_access
+from jobs.selection import are_few
 from jobs.states import JobStatus, MemberRole
 
 
@@ -29,7 +30,7 @@ def jobs(request: HttpRequest, office_id: UUID, *, template: str = "list.html") 
         serialize.with_job_fields(place.exclude_newer(selected.jobs)),
         after=place.after,
         before=place.before,
-        few=selected.few,
+        few=are_few(selected.statuses),
     )
     at, newest = reverse("pages:jobs", args=[office_id]), selection.newest_seq(access.office)
     context = {

@@ -16,7 +16,6 @@ from jobs.api.filters import JobFilter
 from jobs.ids import parse_uuid
 from jobs.models import Batch, Job, Office
 from jobs.pages.time_range import TimeRangeForm
-from jobs.states import JOB_ENDED
 
 FILTERS = ("status", "role", "batch", "task_id", "q", *TimeRangeForm.base_fields)
 
@@ -35,11 +34,6 @@ class Selection:
     problems: list[str]
     # Older jobs were not searched for a text.
     searched_since: datetime | None = None
-
-    @property
-    def few(self) -> bool:
-        """Whether the filter selects only live jobs, which are few."""
-        return bool(self.statuses) and set(self.statuses).isdisjoint(JOB_ENDED)
 
 
 def filter_query(data: QueryDict, names: Iterable[str]) -> QueryDict:
