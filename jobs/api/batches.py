@@ -84,9 +84,9 @@ class BatchListView(OfficeView, ListView[Batch]):
     def get(self, request: Request, office_id: UUID) -> Response:
         """List batches, newest first. The batches of an office, each with its progress."""
         page = self.page_of(self.office().batches.order_by("-created_at", "-id"))
-        counts = progress.counts_of([batch.id for batch in page])
+        by_batch = progress.progress_of([batch.id for batch in page])
         return self.get_paginated_response(
-            [BatchOut.write(batch, progress=progress_of(counts[batch.id])) for batch in page]
+            [BatchOut.write(batch, progress=by_batch[batch.id]) for batch in page]
         )
 
 
@@ -107,15 +107,11 @@ class BatchDetailView(OfficeView):
             BatchInFullOut.write(
                 batch,
                 **optional,
-                progress=progress_of(progress.counts_of([batch.id])[batch.id]),
+                progress=progress.progress_of([batch.id])[batch.id],
                 critical_path={"jobs": path.jobs, "seconds": round(path.seconds, 3)},
                 estimated_end=progress.estimated_end(office, nodes, now),
             )
         )
-
-
-def progress_of(counts: dict[str, int]) -> BatchProgressOut:
-    return BatchProgressOut(total=sum(counts.values()), by_status=counts, percent=progress.percent(counts))
 
 
 def graph_of(nodes: list[progress.Node], parents: dict[str, list[str]]) -> GraphOut:

@@ -46,30 +46,52 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """The jobs of a batch, counted by state."""
+
+    by_status: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_status.values())
+
+    @property
+    def percent(self) -> float:
+        """The percentage of jobs that have ended, in any state."""
+        ended = sum(self.by_status[status] for status in JOB_ENDED)
+        # Rounded down, so that it is 100 only when all have ended.
+        return int(1_000 * ended / self.total) / 10 if self.total else 0.0
+
+    @property
+    def state(self) -> JobStatus:
+        return state_of(self.by_status)
+
+
+@dataclass(frozen=True)
 class Path:
     jobs: Sequence[str]
     seconds: float
 
 
-def counts_of(batches: Iterable[UUID]) -> dict[UUID, dict[str, int]]:
-    """How many jobs of each batch are in which state."""
-    counts = {batch: {str(status): 0 for status in JobStatus} for batch in batches}
-    rows = Job.objects.filter(batch_id__in=list(counts)).order_by().values_list("batch_id", "status")
+def progress_of(batches: Iterable[UUID]) -> dict[UUID, Progress]:
+    """The progress of each batch."""
+    by_batch = {batch: Progress({str(status): 0 for status in JobStatus}) for batch in batches}
+    rows = Job.objects.filter(batch_id__in=list(by_batch)).order_by().values_list("batch_id", "status")
     for batch, status, number in rows.annotate(number=Count("id")):
-        counts[batch][status] = number
-    return counts
+        by_batch[batch].by_status[status] = number
+    return by_batch
 
 
-def effective_counts_of(batches: Iterable[UUID]) -> dict[UUID, dict[str, int]]:
+def effective_progress_of(batches: Iterable[UUID]) -> dict[UUID, Progress]:
     """The same by the states that people see."""
-    counts = counts_of(batches)
+    by_batch = progress_of(batches)
     unclaimed = Job.objects.filter(
-        batch_id__in=list(counts), status=JobStatus.PROCESSING, execution__status=ExecutionStatus.PENDING
+        batch_id__in=list(by_batch), status=JobStatus.PROCESSING, execution__status=ExecutionStatus.PENDING
     )
     for batch, number in unclaimed.order_by().values_list("batch_id").annotate(number=Count("id")):
-        counts[batch][JobStatus.PROCESSING] -= number
-        counts[batch][JobStatus.READY] += number
-    return counts
+        by_batch[batch].by_status[JobStatus.PROCESSING] -= number
+        by_batch[batch].by_status[JobStatus.READY] += number
+    return by_batch
 
 
 def state_of(counts: Mapping[str, int]) -> JobStatus:
@@ -83,14 +105,6 @@ def state_of(counts: Mapping[str, int]) -> JobStatus:
         JobStatus.CANCELLED,
     )
     return next((status for status in live_first if counts.get(status)), JobStatus.DONE)
-
-
-def percent(counts: Mapping[str, int]) -> float:
-    """The percentage of jobs that have ended, in any state."""
-    total = sum(counts.values())
-    ended = sum(counts[status] for status in JOB_ENDED)
-    # Rounded down, so that it is 100 only when all have ended.
-    return int(1_000 * ended / total) / 10 if total else 0.0
 
 
 def nodes_of(batch: Batch) -> list[Node]:

@@ -18,7 +18,6 @@ from jobs.pages.batch_graph import batch_graph
 from jobs.pages.batch_view import ALL, FAILED, BatchView, view_of
 from jobs.pages.permissions import can_operate, office_access
 from jobs.pages.timeline import time_span, timeline_rows, visible_nodes
-from jobs.states import JobStatus
 
 
 @gzip_page
@@ -41,17 +40,11 @@ def batch_context(office: Office, batch: Batch, now: datetime, view: BatchView) 
     nodes = progress.nodes_of(batch)
     parents = progress.edges_of(batch, nodes)
     path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
-    counts = progress.effective_counts_of([batch.id])[batch.id]
     rows, beyond = visible_nodes(nodes, view.rows)
     span = time_span(nodes, now)
     return {
         "now": now,
-        "counts": [(status, number) for status, number in counts.items() if number],
-        "total": sum(counts.values()),
-        "state": progress.state_of(counts),
-        "done": counts[JobStatus.DONE],
-        "failed": counts[JobStatus.FAILED],
-        "percent": progress.percent(counts),
+        "progress": progress.effective_progress_of([batch.id])[batch.id],
         "path_seconds": path.seconds,
         "estimated_end": progress.estimated_end(office, nodes, now),
         "graph": batch_graph(nodes, parents, path.jobs, view),

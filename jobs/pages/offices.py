@@ -9,11 +9,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from jobs.access import offices_of
-from jobs.insight import progress
+from jobs.insight.progress import effective_progress_of
 from jobs.insight.stats import office_counts
 from jobs.pages.live_list import Place
 from jobs.pages.permissions import can_configure, current_user, office_access
-from jobs.states import JobStatus
 
 MOST_OFFICES = 100
 MOST_BATCHES = 50
@@ -34,26 +33,14 @@ def batches(request: HttpRequest, office_id: UUID, *, template: str = "batches.h
     office = access.office
     place = Place.read(request.GET)
     newest = list(place.exclude_newer(office.batches.all()).order_by("-created_at", "-id")[:MOST_BATCHES])
-    counts = progress.effective_counts_of([batch.id for batch in newest])
-    rows = [
-        {
-            "batch": batch,
-            "total": sum(counts[batch.id].values()),
-            "percent": progress.percent(counts[batch.id]),
-            "state": progress.state_of(counts[batch.id]),
-            "done": counts[batch.id][JobStatus.DONE],
-            "failed": counts[batch.id][JobStatus.FAILED],
-            "cancelled": counts[batch.id][JobStatus.CANCELLED],
-        }
-        for batch in newest
-    ]
+    by_batch = effective_progress_of([batch.id for batch in newest])
     context = {
         "section": "offices",
         "tab": "batches",
         "now": timezone.now(),
         "office": office,
         "can_configure": can_configure(access),
-        "rows": rows,
+        "rows": [{"batch": batch, "progress": by_batch[batch.id]} for batch in newest],
         **place.context(
             reverse("pages:batches", args=[office_id]), QueryDict(), place.count_new(office.batches.all())
         ),

@@ -124,12 +124,12 @@ def run_rows(runs: Sequence[WorkflowRun]) -> list[dict[str, Any]]:
     """Each run with its batch, as long as that is kept, and its progress."""
     batches = Batch.objects.in_bulk([run.batch_id for run in runs if run.batch_id])
     live = [run.batch_id for run in runs if run.batch_id and run.status == RunStatus.RUNNING]
-    counts = progress.counts_of(live)
+    by_batch = progress.progress_of(live)
     return [
         {
             "run": run,
             "batch": batches.get(run.batch_id) if run.batch_id else None,
-            "percent": progress.percent(counts[run.batch_id]) if run.batch_id in counts else None,
+            "percent": by_batch[run.batch_id].percent if run.batch_id in by_batch else None,
         }
         for run in runs
     ]

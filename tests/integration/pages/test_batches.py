@@ -94,10 +94,10 @@ def test_a_batch_with_a_failure_shows_it_in_the_list_and_first_on_its_page(offic
     page = alice.get(at(office, f"/batches/{bad.batch_id}"))
     assert [row.node.ref for row in page.context["rows"]] == ["bad", "good", ""]
     assert "the disk is full" in text_of(page)
-    assert page.context["state"] == JobStatus.PENDING
+    assert page.context["progress"].state == JobStatus.PENDING
     lifecycle.cancel(office.id, [waiting.id], actor="test")
     page = alice.get(at(office, f"/batches/{bad.batch_id}"))
-    assert page.context["state"] == JobStatus.FAILED
+    assert page.context["progress"].state == JobStatus.FAILED
     # "100%" would look like a success.
     for text in (text_of(page), page_text(alice, at(office, "/batches"))):
         assert "1 of 3 succeeded" in text
