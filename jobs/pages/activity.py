@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from jobs.ids import parse_number
 from jobs.models import Activity
-from jobs.pages.permissions import office_access
+from jobs.pages.permissions import office_access, office_context
 from jobs.states import MemberRole
 
 PAGE = 50
@@ -32,16 +32,13 @@ def _text(value: Any) -> str:
 
 @require_safe
 def activity(request: HttpRequest, office_id: UUID) -> HttpResponse:
-    office = office_access(request, office_id, MemberRole.OWNER).office
-    rows = office.activity.order_by("-id")
+    access = office_access(request, office_id, MemberRole.OWNER)
+    rows = access.office.activity.order_by("-id")
     if before := parse_number(request.GET.get("before")):
         rows = rows.filter(pk__lt=before)
     listed = list(rows[: PAGE + 1])
     context = {
-        "section": "offices",
-        "tab": "activity",
-        "office": office,
-        "can_configure": True,
+        **office_context(access, "activity"),
         "rows": rows_of(listed[:PAGE]),
         "older": listed[PAGE - 1].pk if len(listed) > PAGE else None,
     }

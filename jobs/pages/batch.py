@@ -16,7 +16,7 @@ from jobs.insight import progress, stats
 from jobs.models import Batch, Office
 from jobs.pages.batch_graph import batch_graph
 from jobs.pages.batch_view import ALL, FAILED, BatchView, view_of
-from jobs.pages.permissions import can_operate, office_access
+from jobs.pages.permissions import office_access, office_context
 from jobs.pages.timeline import time_span, timeline_rows, visible_nodes
 
 
@@ -30,10 +30,13 @@ def batch(
     office = access.office
     newest = queries.newest_event(office)
     batch = get_object_or_404(office.batches, pk=batch_id)
-    context = {"section": "offices", "office": office, "batch": batch, "newest_event": newest}
-    context["can_operate"] = can_operate(access)
-    contents = batch_context(office, batch, timezone.now(), view_of(request.GET))
-    return render(request, f"jobs/{template}", context | contents)
+    context = {
+        **office_context(access),
+        "batch": batch,
+        "newest_event": newest,
+        **batch_context(office, batch, timezone.now(), view_of(request.GET)),
+    }
+    return render(request, f"jobs/{template}", context)
 
 
 def batch_context(office: Office, batch: Batch, now: datetime, view: BatchView) -> dict[str, Any]:

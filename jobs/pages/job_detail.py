@@ -22,7 +22,7 @@ from jobs.models import Dependency, Job, Office, Worker
 from jobs.pages.confirmation import add_result_message
 from jobs.pages.forms import ActionForm
 from jobs.pages.graph_drawing import Drawing, draw
-from jobs.pages.permissions import can_operate, current_user, office_access
+from jobs.pages.permissions import current_user, office_access, office_context
 from jobs.pages.reason_texts import LIMITS, sentence, start_worker
 from jobs.pages.run_logs import job_log_context
 from jobs.states import ExecutionStatus, JobStatus, MemberRole
@@ -38,10 +38,8 @@ def job(request: HttpRequest, office_id: UUID, job_id: UUID, *, template: str = 
     newest = queries.newest_event(access.office)
     job, now, user = _job(access.office, job_id), timezone.now(), current_user(request)
     context = {
-        "section": "offices",
-        "office": access.office,
+        **office_context(access),
         "newest_event": newest,
-        "can_operate": can_operate(access),
         "verbs": [verb for verb, states in bulk.APPLIES_TO.items() if job.status in states],
         "action_form": ActionForm(verb=bulk.REPRIORITISE),
         "runs": [

@@ -15,7 +15,7 @@ from jobs.keyset import page_links, page_of
 from jobs.pages import confirmation, selection
 from jobs.pages.confirmation import MATCHING, hidden_fields
 from jobs.pages.live_list import Place, with_query
-from jobs.pages.permissions import can_configure, can_operate, office_access
+from jobs.pages.permissions import office_access, office_context
 from jobs.selection import are_few
 from jobs.states import JobStatus, MemberRole
 
@@ -34,12 +34,8 @@ def jobs(request: HttpRequest, office_id: UUID, *, template: str = "list.html") 
     )
     at, newest = reverse("pages:jobs", args=[office_id]), selection.newest_seq(access.office)
     context = {
-        "section": "offices",
-        "tab": "jobs",
+        **office_context(access, "jobs"),
         "now": timezone.now(),
-        "office": access.office,
-        "can_operate": can_operate(access),
-        "can_configure": can_configure(access),
         "page": page,
         **page_links(page, selected.query),
         **place.context(at, selected.query, place.count_new(selected.jobs), newest),
@@ -55,7 +51,8 @@ def jobs(request: HttpRequest, office_id: UUID, *, template: str = "list.html") 
 @require_POST
 def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """Show what an action would change, then apply it."""
-    office = office_access(request, office_id, MemberRole.OPERATOR).office
+    access = office_access(request, office_id, MemberRole.OPERATOR)
+    office = access.office
     verb = request.POST.get("verb", "")
     if verb not in bulk.APPLIES_TO:
         raise Http404
@@ -66,8 +63,7 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
     ids = [] if matching else request.POST.getlist("job")
     jobs = selected.jobs.filter(seq__lte=newest) if matching else selection.selected_jobs(office, ids)
     context = {
-        "section": "offices",
-        "office": office,
+        **office_context(access),
         "act_at": reverse("pages:confirm", args=[office.id]),
         "back_text": office.name,
         "field": "job",

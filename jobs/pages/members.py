@@ -11,10 +11,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from jobs import members
-from jobs.access import access_for
-from jobs.models import Office
+from jobs.access import Access, access_for
 from jobs.pages.edit_form import EditForm
-from jobs.pages.permissions import actor_of, current_user, office_access
+from jobs.pages.permissions import actor_of, current_user, office_access, office_context
 from jobs.pages.verbs import call_verb
 from jobs.states import MemberRole
 
@@ -33,12 +32,12 @@ class MemberForm(EditForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 def office_members(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """The list; a POST adds a member or changes a role."""
-    office = office_access(request, office_id, MemberRole.OWNER).office
+    access = office_access(request, office_id, MemberRole.OWNER)
     posted = request.POST if request.method == "POST" else None
     form = MemberForm(posted, initial={"role": MemberRole.OPERATOR})
-    saved = form.save(lambda: members.set_role(office, **form.cleaned_data, actor=actor_of(request)))
+    saved = form.save(lambda: members.set_role(access.office, **form.cleaned_data, actor=actor_of(request)))
     if saved is None:
-        return _render(request, office, form)
+        return _render(request, access, form)
     _member, is_new = saved
     text = _("%(name)s is a member now.") if is_new else _("The role of %(name)s was changed.")
     messages.success(request, text % {"name": form.cleaned_data["username"]})
@@ -48,12 +47,13 @@ def office_members(request: HttpRequest, office_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def remove_member(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """Ask, then remove the member in `username`."""
-    office = office_access(request, office_id, MemberRole.OWNER).office
+    access = office_access(request, office_id, MemberRole.OWNER)
+    office = access.office
     username = (request.POST if request.method == "POST" else request.GET).get("username", "")
     if not office.memberships.filter(user__username=username).exists():
         raise Http404
     if request.method != "POST":
-        context = {"section": "offices", "office": office, "username": username}
+        context = {**office_context(access), "username": username}
         return render(request, "jobs/member_remove.html", context)
     removed = _("%(name)s is no longer a member.") % {"name": username}
     call_verb(request, lambda: members.remove(office, username, actor=actor_of(request)), removed)
@@ -68,13 +68,10 @@ def _redirect(request: HttpRequest, office_id: UUID) -> HttpResponse:
     return redirect("pages:members", office_id)
 
 
-def _render(request: HttpRequest, office: Office, form: MemberForm) -> HttpResponse:
-    listed = office.memberships.select_related("user").order_by("user__username")
+def _render(request: HttpRequest, access: Access, form: MemberForm) -> HttpResponse:
+    listed = access.office.memberships.select_related("user").order_by("user__username")
     context = {
-        "section": "offices",
-        "tab": "members",
-        "office": office,
-        "can_configure": True,
+        **office_context(access, "members"),
         "form": form,
         "members": listed[:MOST_LISTED],
         "beyond": max(0, listed.count() - MOST_LISTED),

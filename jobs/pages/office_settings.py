@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from jobs import office_config, offices
 from jobs.access import Access
 from jobs.pages.office_form import LimitsForm, OfficeForm
-from jobs.pages.permissions import actor_of, can_configure, current_user, office_access
+from jobs.pages.permissions import actor_of, current_user, office_access, office_context
 from jobs.states import MemberRole
 
 
@@ -65,10 +65,7 @@ def _render(request: HttpRequest, access: Access, **forms: Any) -> HttpResponse:
     office = access.office
     initial = {"name": office.name, "notify_emails": office.notify_emails}
     context = {
-        "section": "offices",
-        "tab": "settings",
-        "office": office,
-        "can_configure": can_configure(access),
+        **office_context(access, "settings"),
         "form": OfficeForm(initial=initial),
         "limits": LimitsForm(office),
         **forms,

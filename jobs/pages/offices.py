@@ -12,7 +12,7 @@ from jobs.access import offices_of
 from jobs.insight.progress import effective_progress_of
 from jobs.insight.stats import office_counts
 from jobs.pages.live_list import Place
-from jobs.pages.permissions import can_configure, current_user, office_access
+from jobs.pages.permissions import current_user, office_access, office_context
 
 MOST_OFFICES = 100
 MOST_BATCHES = 50
@@ -35,11 +35,8 @@ def batches(request: HttpRequest, office_id: UUID, *, template: str = "batches.h
     newest = list(place.exclude_newer(office.batches.all()).order_by("-created_at", "-id")[:MOST_BATCHES])
     by_batch = effective_progress_of([batch.id for batch in newest])
     context = {
-        "section": "offices",
-        "tab": "batches",
+        **office_context(access, "batches"),
         "now": timezone.now(),
-        "office": office,
-        "can_configure": can_configure(access),
         "rows": [{"batch": batch, "progress": by_batch[batch.id]} for batch in newest],
         **place.context(
             reverse("pages:batches", args=[office_id]), QueryDict(), place.count_new(office.batches.all())

@@ -1,5 +1,6 @@
 """The user of a page, and what they may do in its office."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -34,9 +35,12 @@ def office_access(request: HttpRequest, office_id: UUID, needed: str = MemberRol
     return require_access(current_user(request), office_id, needed)
 
 
-def can_operate(access: Access) -> bool:
-    return access.may(MemberRole.OPERATOR)
-
-
-def can_configure(access: Access) -> bool:
-    return access.may(MemberRole.OWNER)
+def office_context(access: Access, tab: str = "") -> dict[str, Any]:
+    """What every page of an office has: the office, the tab of its head, and what the user may do."""
+    return {
+        "section": "offices",
+        "tab": tab,
+        "office": access.office,
+        "can_operate": access.may(MemberRole.OPERATOR),
+        "can_configure": access.may(MemberRole.OWNER),
+    }

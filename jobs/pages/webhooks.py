@@ -13,12 +13,13 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from jobs.access import Access
 from jobs.errors import Refused
-from jobs.models import Notification, Office, Webhook
+from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation
 from jobs.notifications import webhooks as verbs
 from jobs.pages.edit_form import EditForm
-from jobs.pages.permissions import actor_of, current_user, office_access
+from jobs.pages.permissions import actor_of, current_user, office_access, office_context
 from jobs.pages.undo import offer_undo
 from jobs.pages.verbs import call_verb
 from jobs.states import CLIENT_EVENTS, EventType, MemberRole, WebhookFormat
@@ -73,27 +74,27 @@ class ChatWebhookForm(WebhookForm):
 @never_cache
 def office_webhooks(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """The list; a POST creates a webhook and shows its secret once."""
-    office = _office(request, office_id)
+    access = _access(request, office_id)
     posted = request.POST if request.method == "POST" else None
     form = NewWebhookForm(posted, initial={"event_types": creation.DEFAULT_TYPES})
-    if webhook := form.save(lambda: verbs.add(office, **form.cleaned_data, actor=actor_of(request))):
+    if webhook := form.save(lambda: verbs.add(access.office, **form.cleaned_data, actor=actor_of(request))):
         secret = "" if webhook.is_chat else webhook.secret
-        return _render_one(request, office, webhook, secret=secret)
-    context = {"form": form, "webhooks": office.webhooks.order_by("id")}
-    return _render(request, office, "jobs/webhooks.html", context, status=400 if form.errors else 200)
+        return _render_one(request, access, webhook, secret=secret)
+    context = {"form": form, "webhooks": access.office.webhooks.order_by("id")}
+    return _render(request, access, "jobs/webhooks.html", context, status=400 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def webhook(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpResponse:
     """A webhook with its deliveries; a POST changes its URL and events."""
-    office = _office(request, office_id)
-    row = get_object_or_404(office.webhooks, pk=webhook_id)
+    access = _access(request, office_id)
+    row = get_object_or_404(access.office.webhooks, pk=webhook_id)
     if request.method != "POST":
-        return _render_one(request, office, row)
+        return _render_one(request, access, row)
     form = _form_of(row)(request.POST, initial={})
     if form.save(lambda: verbs.change(row, **form.cleaned_data, actor=actor_of(request))) is None:
-        return _render_one(request, office, row, form=form)
+        return _render_one(request, access, row, form=form)
     messages.success(request, _("Saved."))
     return redirect("pages:webhook", office_id, webhook_id)
 
@@ -101,13 +102,13 @@ def webhook(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespo
 @require_POST
 @never_cache
 def act(request: HttpRequest, office_id: UUID, webhook_id: int, action: str) -> HttpResponse:
-    office = _office(request, office_id)
-    row = get_object_or_404(office.webhooks, pk=webhook_id)
+    access = _access(request, office_id)
+    row = get_object_or_404(access.office.webhooks, pk=webhook_id)
     try:
         match action:
             case "rotate":
                 secret = verbs.rotate(row, timezone.now(), actor=actor_of(request))
-                return _render_one(request, office, row, secret=secret)
+                return _render_one(request, access, row, secret=secret)
             case "enable" | "disable":
                 verbs.change(row, enabled=action == "enable", actor=actor_of(request))
                 text = _("Webhook enabled.") if action == "enable" else _("Webhook disabled.")
@@ -125,12 +126,10 @@ def act(request: HttpRequest, office_id: UUID, webhook_id: int, action: str) -> 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpResponse:
-    office = _office(request, office_id)
-    row = get_object_or_404(office.webhooks, pk=webhook_id)
+    access = _access(request, office_id)
+    row = get_object_or_404(access.office.webhooks, pk=webhook_id)
     if request.method != "POST":
-        return render(
-            request, "jobs/webhook_delete.html", {"section": "offices", "office": office, "webhook": row}
-        )
+        return render(request, "jobs/webhook_delete.html", {**office_context(access), "webhook": row})
     deletion = verbs.remove(row, actor=actor_of(request), undo_for=current_user(request))
     offer_undo(request, _("Webhook deleted."), deletion)
     return redirect("pages:webhooks", office_id)
@@ -138,22 +137,22 @@ def delete(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespon
 
 @require_POST
 def send_again(request: HttpRequest, office_id: UUID, webhook_id: int, delivery_id: int) -> HttpResponse:
-    row = get_object_or_404(_office(request, office_id).webhooks, pk=webhook_id)
+    row = get_object_or_404(_access(request, office_id).office.webhooks, pk=webhook_id)
     delivery = get_object_or_404(Notification, webhook=row, pk=delivery_id)
     queued = _("Message queued again. Reload the page to see the response.")
     call_verb(request, lambda: verbs.send_again(delivery), queued)
     return redirect("pages:webhook", office_id, webhook_id)
 
 
-def _office(request: HttpRequest, office_id: UUID) -> Office:
-    return office_access(request, office_id, MemberRole.OWNER).office
+def _access(request: HttpRequest, office_id: UUID) -> Access:
+    return office_access(request, office_id, MemberRole.OWNER)
 
 
 def _form_of(row: Webhook) -> type[WebhookForm]:
     return ChatWebhookForm if row.is_chat else WebhookForm
 
 
-def _render_one(request: HttpRequest, office: Office, row: Webhook, **more: Any) -> HttpResponse:
+def _render_one(request: HttpRequest, access: Access, row: Webhook, **more: Any) -> HttpResponse:
     newest = Notification.objects.filter(webhook=row).order_by("-id")[:MOST_DELIVERIES]
     form = more.pop("form", None)
     context = {
@@ -169,11 +168,10 @@ def _render_one(request: HttpRequest, office: Office, row: Webhook, **more: Any)
         ],
         **more,
     }
-    return _render(request, office, "jobs/webhook.html", context, status=400 if form else 200)
+    return _render(request, access, "jobs/webhook.html", context, status=400 if form else 200)
 
 
 def _render(
-    request: HttpRequest, office: Office, template: str, context: dict[str, Any], status: int
+    request: HttpRequest, access: Access, template: str, context: dict[str, Any], status: int
 ) -> HttpResponse:
-    shared = {"section": "offices", "tab": "webhooks", "office": office, "can_configure": True}
-    return render(request, template, shared | context, status=status)
+    return render(request, template, office_context(access, "webhooks") | context, status=status)
