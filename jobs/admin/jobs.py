@@ -24,7 +24,7 @@ from jobs.admin.links import Link, batch_links, rows_of
 from jobs.flower import link_for
 from jobs.models import Batch, Execution, Job
 from jobs.pages.forms import ActionForm
-from jobs.pages.permissions import current_user
+from jobs.pages.permissions import actor_of, current_user
 from jobs.queries import children_of, events_of, parents_of, runs_of
 from jobs.selection import in_states
 from jobs.states import JOB_LIVE, JobStatus, Trigger
@@ -139,7 +139,7 @@ class JobAdmin(ReadOnlyAdmin):
         form = ActionForm(request.POST if "sure" in request.POST else None, verb=action.name)
         if not form.is_valid():
             return self.confirmation(request, action, preview_of(rows, action.name), form)
-        result = bulk.apply(rows, form.action(actor=current_user(request).get_username()))
+        result = bulk.apply(rows, form.action(actor_of(request)))
         add_result_message(request, result.changed)
         return go_back(request)
 

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from jobs import bulk
 from jobs.pages.forms import ActionForm, CountForm
-from jobs.pages.permissions import current_user
+from jobs.pages.permissions import actor_of
 
 # The scope of an action: all that match the filter, or else those that were selected.
 MATCHING = "matching"
@@ -33,7 +33,7 @@ def confirm(
     many = matching and preview.changed > bulk.TYPED_ABOVE
     count = CountForm(data, count=preview.changed) if many else None
     if form.is_valid() and (count is None or count.is_valid()):
-        result = apply(form.action(actor=current_user(request).get_username()))
+        result = apply(form.action(actor_of(request)))
         add_result_message(request, verb, result)
         return redirect(back)
     context = {

@@ -22,7 +22,7 @@ from jobs.models import Dependency, Job, Office, Worker
 from jobs.pages.confirmation import add_result_message
 from jobs.pages.forms import ActionForm
 from jobs.pages.graph_drawing import Drawing, draw
-from jobs.pages.permissions import current_user, office_access, office_context
+from jobs.pages.permissions import actor_of, current_user, office_access, office_context
 from jobs.pages.reason_texts import LIMITS, sentence, start_worker
 from jobs.pages.run_logs import job_log_context
 from jobs.states import ExecutionStatus, JobStatus, MemberRole
@@ -64,7 +64,7 @@ def act(request: HttpRequest, office_id: UUID, job_id: UUID, verb: str) -> HttpR
         for errors in form.errors.values():
             messages.error(request, " ".join(map(str, errors)))
     else:
-        action = form.action(actor=current_user(request).get_username())
+        action = form.action(actor_of(request))
         result = bulk.apply(Job.objects.filter(pk=job.pk), action)
         if result.changed:
             add_result_message(request, verb, result)
