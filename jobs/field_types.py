@@ -13,6 +13,7 @@ from jobs.api_model import WHOLE
 from jobs.errors import InvalidValue
 
 LONGEST_TEXT = 200
+LONGEST_REASON = 500
 LONGEST_TIMEOUT_MS = 30 * 86_400_000
 LONGEST_DELAY_MS = 24 * 3_600_000
 MOST_RETRIES = 100
@@ -42,6 +43,7 @@ def _role(name: str) -> str:
 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
+Reason = Annotated[str, Field(max_length=LONGEST_REASON)]
 NotEmpty = Annotated[str, Field(min_length=1)]
 Role = Annotated[str, StringConstraints(min_length=1, strip_whitespace=False), AfterValidator(_role)]
 RoleName = Annotated[Role, WithJsonSchema({"type": "string", "pattern": roles.PATTERN, "minLength": 1})]

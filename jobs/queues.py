@@ -13,12 +13,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from jobs import activity, lifecycle, publish
+from jobs.field_types import LONGEST_REASON
 from jobs.models import PausedRole, ServedRole
 from jobs.queries import known_roles
 from jobs.sql import call, statements
 from jobs.states import Act
-
-LONGEST_REASON = 500
 
 
 @dataclass(frozen=True)

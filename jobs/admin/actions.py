@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from jobs.display import Text
+from jobs.field_types import LONGEST_REASON
 
 # How many rows of a selection are read, how many of them are named, and how many reasons are shown.
 MOST = 1_000
@@ -68,7 +69,9 @@ class Preview:
 
 class ReasonForm(forms.Form):
     reason = forms.CharField(
-        label=gettext_lazy("Reason (optional, kept in the admin log)"), max_length=500, required=False
+        label=gettext_lazy("Reason (optional, kept in the admin log)"),
+        max_length=LONGEST_REASON,
+        required=False,
     )
 
 

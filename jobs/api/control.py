@@ -20,19 +20,15 @@ from jobs.api.views import OPERATOR, JobView, OfficeView, accepted_response, bat
 from jobs.api_model import JSON, ApiIn, ApiOut, Omittable, Uuid
 from jobs.bulk import cancel_matching
 from jobs.errors import Conflict
-from jobs.field_types import Priority, RoleName
+from jobs.field_types import Priority, Reason, RoleName
 from jobs.insight import retries
 from jobs.models import Job
 from jobs.schemas import JobOut
 from jobs.states import JOB_LIVE
 
-LIVE = [(str(status), str(status)) for status in JOB_LIVE]
-
 
 class ReasonIn(ApiIn):
-    reason: Omittable[Annotated[str, Field(max_length=500)]] = Field(
-        None, description="Recorded in the job's event."
-    )
+    reason: Omittable[Reason] = Field(None, description="Recorded in the job's event.")
 
 
 class ReasonView(JobView):
@@ -106,7 +102,7 @@ def _states(value: object) -> list[str]:
     return sorted(set(states))
 
 
-STATE: JSON = {"enum": [name for name, _ in LIVE]}
+STATE: JSON = {"enum": list(map(str, JOB_LIVE))}
 States = Annotated[
     list[str],
     PlainValidator(_states),

@@ -1,6 +1,6 @@
 """The queues of all roles, for staff: list, pause, resume. Those of /api/queues are step queues."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
@@ -16,6 +16,7 @@ from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.reading import read
 from jobs.api_model import ApiIn, ApiOut, Omittable, Time
+from jobs.field_types import Reason
 
 PAUSED = {
     "role": "FE",
@@ -26,9 +27,7 @@ RESUMED = {**PAUSED, "paused": None}
 
 
 class PauseIn(ApiIn):
-    reason: Omittable[Annotated[str, Field(max_length=queues.LONGEST_REASON)]] = Field(
-        None, description="Everybody whose job waits can read it."
-    )
+    reason: Omittable[Reason] = Field(None, description="Everybody whose job waits can read it.")
 
 
 class RolePauseOut(ApiOut):

@@ -16,6 +16,7 @@ from django.db import DatabaseError, InterfaceError
 from dure.roles import is_role
 from jobs.actors import Actor, act_as
 from jobs.errors import Refused
+from jobs.field_types import LONGEST_REASON
 from jobs.states import Surface
 from jobs.texts import first_line, on_one_line
 
@@ -26,7 +27,6 @@ EXIT_CODES = """exit codes:
   2  wrong usage"""
 MOST_SHOWN = 1_000
 USUALLY_SHOWN = 50
-LONGEST_REASON = 500
 LONGEST_ACTOR = 150
 LIST = "list"
 

@@ -6,9 +6,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from jobs.bulk import REPRIORITISE, Action
-from jobs.field_types import HIGHEST_PRIORITY, LOWEST_PRIORITY
+from jobs.field_types import HIGHEST_PRIORITY, LONGEST_REASON, LOWEST_PRIORITY
 
-LONGEST_REASON = 500
 PRIORITY_FIELDS = ("priority", "delta", "urgent")
 
 

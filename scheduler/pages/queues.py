@@ -60,8 +60,8 @@ def act(request: HttpRequest, role: str, verb: str) -> HttpResponse:
     if verb == "resume":
         changed, text = queues.resume_queue(role, user), _("Queue resumed.")
     else:
-        reason = request.POST.get("reason", "")[: queues.LONGEST_REASON]
-        changed, text = queues.pause_queue(role, user, reason), _("Queue paused.")
+        changed = queues.pause_queue(role, user, request.POST.get("reason", ""))
+        text = _("Queue paused.")
     if changed:
         messages.success(request, text)
     else:
