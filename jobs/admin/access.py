@@ -10,14 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobs import identities, tokens
-from jobs.admin import columns
 from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, PlainReadOnlyAdmin, ReadOnlyAdmin
+from jobs.admin.columns import USER
 from jobs.admin.forms import secret_page
 from jobs.models import ApiToken, Deletion, IdempotentAnswer, Identity, SocketTicket
 from jobs.pages.permissions import current_user
-
-USER = columns.link("user", _("user"))
 
 
 class TokenForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -9,9 +9,10 @@ from django.db.models import Model
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from jobs.admin.links import NONE, to
-from jobs.display import Text, duration
+from jobs.display import FAILURE_NAMES, Text, duration
 from jobs.models import Execution
 from jobs.queries import RunRow, attempts_of
 from jobs.templatetags import pages
@@ -95,6 +96,13 @@ def milliseconds_by_name(name: str, words: Text) -> Column:
         words,
         lambda value: ", ".join(f"{key} {duration(ms / 1000)}" for key, ms in value.items()) or NONE,
     )
+
+
+# The columns of several lists.
+STATE = state(_("state"))
+FAILURE = label("failure_type", _("failure reason"), FAILURE_NAMES)
+OFFICE = link("office", _("office"))
+USER = link("user", _("user"))
 
 
 def fieldset(title: Text | None, *fields: Column) -> Any:

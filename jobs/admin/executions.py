@@ -18,18 +18,17 @@ from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import newest
-from jobs.admin.columns import fieldset
-from jobs.admin.filters import CREATED_SINCE, RoleChoice, choice
+from jobs.admin.columns import FAILURE, STATE, fieldset
+from jobs.admin.filters import CREATED_SINCE, FAILURE_TYPE, TRIGGER, RoleChoice, choice
 from jobs.admin.links import NONE, Link, rows_of, run_links, source_of
 from jobs.errors import Conflict
 from jobs.flower import link_for
 from jobs.models import Attempt, Execution, Job, Office
 from jobs.pages.permissions import current_user
-from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus, Trigger
+from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus
 from jobs.templatetags import pages
 
-STATE = columns.state(_("state"))
-FAILURE = columns.label("failure_type", _("failure reason"), display.FAILURE_NAMES)
+OUTCOME = columns.column("outcome", _("outcome"), pages.outcome)
 
 
 def cancel(run: Execution, operator: Operator) -> None:
@@ -110,9 +109,9 @@ class ExecutionAdmin(ReadOnlyAdmin):
         SourceFilter,
         StateFilter,
         CREATED_SINCE,
-        choice("trigger", _("trigger"), dict(Trigger.choices), indexed=False),
+        TRIGGER,
         RoleChoice,
-        choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
+        FAILURE_TYPE,
     )
     list_select_related = ("job",)
     ids = ("job",)
@@ -169,7 +168,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
 class AttemptAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", columns.link("execution", _("run")), "number", "started_at", "ended_at"),
-        *(columns.column("outcome", _("outcome"), pages.outcome), FAILURE, "worker"),
+        *(OUTCOME, FAILURE, "worker"),
     )
     list_filter = (
         choice(
@@ -184,5 +183,5 @@ class AttemptAdmin(ReadOnlyAdmin):
     beginnings = ("worker",)
     fields = (
         *("execution", "number", "started_at", "ended_at"),
-        *(columns.column("outcome", _("outcome"), pages.outcome), FAILURE, "error", "traceback", "worker"),
+        *(OUTCOME, FAILURE, "error", "traceback", "worker"),
     )

@@ -12,9 +12,10 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from jobs.admin.changelist import NEWEST, newest
-from jobs.display import Text
+from jobs.display import FAILURE_NAMES, Text
 from jobs.ids import uuid7_at
 from jobs.queries import known_roles
+from jobs.states import Trigger
 
 Condition = Callable[[str], Q]
 
@@ -84,4 +85,7 @@ def since(value: str) -> Q:
     return Q(pk__gte=uuid7_at(timezone.now() - SPANS[value][0], smallest=True))
 
 
+# The filters of several lists.
+FAILURE_TYPE = choice("failure_type", _("failure reason"), FAILURE_NAMES, indexed=False)
+TRIGGER = choice("trigger", _("trigger"), dict(Trigger.choices), indexed=False)
 CREATED_SINCE = choice("since", _("Created"), {name: words for name, (_span, words) in SPANS.items()}, since)

@@ -18,8 +18,8 @@ from jobs.admin import columns
 from jobs.admin.actions import NAMED, Preview, RowAction, add_result_message, go_back
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import Order
-from jobs.admin.columns import fieldset
-from jobs.admin.filters import CREATED_SINCE, RoleChoice, choice
+from jobs.admin.columns import FAILURE, OFFICE, STATE, fieldset
+from jobs.admin.filters import CREATED_SINCE, FAILURE_TYPE, TRIGGER, RoleChoice, choice
 from jobs.admin.links import Link, batch_links, rows_of
 from jobs.flower import link_for
 from jobs.models import Batch, Execution, Job
@@ -27,14 +27,10 @@ from jobs.pages.forms import ActionForm
 from jobs.pages.permissions import actor_of, current_user
 from jobs.queries import children_of, events_of, parents_of, runs_of
 from jobs.selection import in_states
-from jobs.states import JOB_LIVE, JobStatus, Trigger
+from jobs.states import JOB_LIVE, JobStatus
 
 # So many of the jobs that an action fits, and of those that it skips, are counted.
 MOST_COUNTED = bulk.MOST + 1
-
-OFFICE = columns.link("office", _("office"))
-STATE = columns.state(_("state"))
-FAILURE = columns.label("failure_type", _("failure reason"), display.FAILURE_NAMES)
 
 
 def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:
@@ -76,8 +72,8 @@ class JobAdmin(ReadOnlyAdmin):
         ),
         CREATED_SINCE,
         RoleChoice,
-        choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
-        choice("trigger", _("trigger"), dict(Trigger.choices), indexed=False),
+        FAILURE_TYPE,
+        TRIGGER,
     )
     list_select_related = ("office", "batch")
     ids = ("batch", "office")

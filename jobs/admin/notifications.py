@@ -92,7 +92,7 @@ class WebhookAdmin(LargeTableAdmin):
 
     form = WebhookForm
     list_display = (
-        *(PUBLIC_URL, "format", columns.link("office", _("office")), "enabled", "disabled_reason"),
+        *(PUBLIC_URL, "format", columns.OFFICE, "enabled", "disabled_reason"),
         "paused_until",
         "created_at",
     )
@@ -166,7 +166,7 @@ NOTIFICATION_STATES = {
 @admin.register(Notification)
 class NotificationAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", columns.link("office", _("office")), columns.link("webhook", _("webhook")), "address"),
+        *("id", columns.OFFICE, columns.link("webhook", _("webhook")), "address"),
         *("event_id", "attempts", "created_at", "next_at", "sent_at", "gave_up_at"),
     )
     list_filter = (
@@ -200,6 +200,6 @@ class NotificationAdmin(ReadOnlyAdmin):
 
 @admin.register(EventCursor)
 class EventCursorAdmin(ReadOnlyAdmin):
-    list_display = (columns.link("office", _("office")), "event_id")
+    list_display = (columns.OFFICE, "event_id")
     list_select_related = ("office",)
     fields = ("office", "event_id")

@@ -184,7 +184,7 @@ class OfficeAdmin(SmallTableAdmin):
 
 @admin.register(Membership)
 class MembershipAdmin(LargeTableAdmin):
-    list_display = (*("id", columns.link("user", _("user")), columns.link("office", _("office")), "role"),)
+    list_display = (*("id", columns.USER, columns.OFFICE, "role"),)
     list_filter = (choice("role", _("role"), dict(MemberRole.choices)),)
     list_select_related = ("user", "office")
     ids = ("office",)
@@ -215,7 +215,7 @@ class MembershipAdmin(LargeTableAdmin):
 class ActivityAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", "at", "actor", "surface", "act"),
-        *(columns.link("office", _("office")), columns.link("owner", _("owner"))),
+        *(columns.OFFICE, columns.link("owner", _("owner"))),
     )
     list_select_related = ("office", "owner")
     ids = ("office", "owner")
