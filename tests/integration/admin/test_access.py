@@ -141,7 +141,7 @@ def test_attempts_are_drawn_on_the_pages_of_their_job_and_run(root, jobs):
     finished = done(jobs[0])
     for row in (finished, finished.execution):
         page = root.get(address(type(row), "change", row.pk)).content.decode()
-        assert '<svg class="dure-bar tone-good"' in page
+        assert '<svg class="bar tone-good"' in page
         assert "w@test" in page
 
 
