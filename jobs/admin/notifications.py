@@ -183,9 +183,7 @@ class NotificationAdmin(ReadOnlyAdmin):
     fields = (
         *("office", "webhook", "address", columns.row_of(Event, "event_id", _("event"))),
         *("created_at", "attempts", "next_at", "sent_at", "gave_up_at", "answer"),
-        columns.column(
-            "body", _("message"), lambda body: columns.pre(creation.parse_body(Notification(body=body)))
-        ),
+        columns.json("parsed_body", _("message")),
     )
     row_actions = (
         RowAction(

@@ -19,7 +19,7 @@ from jobs.api.framework.reading import read, read_changes
 from jobs.api.views import OWNER, OfficeView, accepted_response, created_response, get_or_404
 from jobs.api_model import JSON, AnyOf, ApiIn, ApiOut, Omittable, OneOf, TextOrNone, Time
 from jobs.models import Notification, Webhook
-from jobs.notifications import batches, creation, webhooks
+from jobs.notifications import creation, webhooks
 from jobs.states import CLIENT_EVENTS, WebhookFormat
 
 
@@ -68,9 +68,11 @@ class WebhookWithSecretOut(WebhookOut):
 @extend_schema_serializer(examples=[in_response("it is tried again soon", examples.DELIVERY)])
 class DeliveryOut(ApiOut):
     id: int
-    webhook_id: str = Field(description="The `webhook-id` header, the same for all attempts.")
+    webhook_id: str = Field(
+        validation_alias="message_id", description="The `webhook-id` header, the same for all attempts."
+    )
     event_id: int
-    body: JSON = Field(description="The event: type, timestamp and data.")
+    body: JSON = Field(validation_alias="parsed_body", description="The event: type, timestamp and data.")
     attempts: int
     created_at: Time
     next_at: Time | None = Field(description="The time of the next attempt.")
@@ -117,7 +119,7 @@ class WebhookView(OfficeView):
 
     def accepted_response(self, notification: Notification) -> Response:
         address = "/api/offices/{office_id}/webhooks/{webhook_id}/deliveries".format(**self.kwargs)
-        return accepted_response(delivery_json(notification), self.request.build_absolute_uri(address))
+        return accepted_response(DeliveryOut.write(notification), self.request.build_absolute_uri(address))
 
 
 class WebhookDetailView(WebhookView):
@@ -191,8 +193,7 @@ class DeliveryListView(WebhookView, ListView[Notification]):
     @extend_schema(operation_id="list_deliveries", responses=list[DeliveryOut])
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         """List a webhook's deliveries, newest first. Owners only."""
-        deliveries = Notification.objects.filter(webhook=self.webhook()).order_by("-id")
-        return self.list_response(deliveries, delivery_json)
+        return self.list_response(self.webhook().notifications.order_by("-id"), DeliveryOut.write)
 
 
 class SendAgainView(WebhookView):
@@ -203,7 +204,7 @@ class SendAgainView(WebhookView):
     )
     def post(self, request: Request, office_id: UUID, webhook_id: int, delivery_id: int) -> Response:
         """Send a delivery again. Owners only. Its `webhook-id` stays the same."""
-        deliveries = Notification.objects.filter(webhook=self.webhook())
+        deliveries = self.webhook().notifications.all()
         notification = get_or_404(deliveries, delivery_id, "delivery of this webhook")
         webhooks.send_again(notification)
         notification.refresh_from_db()
@@ -212,11 +213,3 @@ class SendAgainView(WebhookView):
 
 def with_secret(webhook: Webhook, secret: str) -> JSON:
     return WebhookWithSecretOut.write(webhook, secret=None if webhook.is_chat else secret)
-
-
-def delivery_json(notification: Notification) -> JSON:
-    return DeliveryOut.write(
-        notification,
-        webhook_id=batches.message_id(notification.pk),
-        body=creation.parse_body(notification),
-    )

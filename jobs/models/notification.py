@@ -1,5 +1,7 @@
 """Webhooks, and the notifications that they and an office's mail addresses receive."""
 
+import json
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import models
@@ -132,3 +134,16 @@ class Notification(models.Model):
 
     def __str__(self) -> str:
         return f"event {self.event_id} to {self.address or self.webhook_id}"
+
+    @property
+    def message_id(self) -> str:
+        return message_id(self.pk)
+
+    @property
+    def parsed_body(self) -> Any:
+        return json.loads(self.body)
+
+
+def message_id(notification: int) -> str:
+    """The `webhook-id`: the same for all attempts, and when the message is sent again by hand."""
+    return f"msg_{notification}"

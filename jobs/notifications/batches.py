@@ -13,6 +13,7 @@ from typing import Final
 
 from jobs import http_client
 from jobs.models import Webhook
+from jobs.models.notification import message_id
 from jobs.notifications import chat, mail, signing
 from jobs.notifications.texts import summarize
 
@@ -87,11 +88,6 @@ class MailBatch:
 
 
 NotificationBatch = WebhookBatch | MailBatch
-
-
-def message_id(notification: int) -> str:
-    """The `webhook-id`: the same for all attempts, and when the message is sent again by hand."""
-    return f"msg_{notification}"
 
 
 def send_message(webhook: Webhook, secrets: Sequence[str], message: Message) -> Result:

@@ -10,7 +10,6 @@ Mail is collected: an address gets at most one mail a minute for each office, wh
 has failed since the previous one.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -152,10 +151,6 @@ def event_bodies(events: Sequence[Event]) -> list[dict[str, Any]]:
         }
         for event in events
     ]
-
-
-def parse_body(notification: Notification) -> Any:
-    return json.loads(notification.body)
 
 
 def _addresses(office: Office) -> list[str]:

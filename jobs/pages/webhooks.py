@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.access import Access
 from jobs.errors import Refused
-from jobs.models import Notification, Webhook
-from jobs.notifications import batches, creation
+from jobs.models import Webhook
+from jobs.notifications import creation
 from jobs.notifications import webhooks as verbs
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import actor_of, current_user, office_access, office_context
@@ -138,7 +138,7 @@ def delete(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespon
 @require_POST
 def send_again(request: HttpRequest, office_id: UUID, webhook_id: int, delivery_id: int) -> HttpResponse:
     row = get_object_or_404(_access(request, office_id).office.webhooks, pk=webhook_id)
-    delivery = get_object_or_404(Notification, webhook=row, pk=delivery_id)
+    delivery = get_object_or_404(row.notifications, pk=delivery_id)
     queued = _("Message queued again. Reload the page to see the response.")
     call_verb(request, lambda: verbs.send_again(delivery), queued)
     return redirect("pages:webhook", office_id, webhook_id)
@@ -153,19 +153,11 @@ def _form_of(row: Webhook) -> type[WebhookForm]:
 
 
 def _render_one(request: HttpRequest, access: Access, row: Webhook, **more: Any) -> HttpResponse:
-    newest = Notification.objects.filter(webhook=row).order_by("-id")[:MOST_DELIVERIES]
     form = more.pop("form", None)
     context = {
         "webhook": row,
         "form": form or _form_of(row)(initial={"url": row.url, "event_types": row.event_types}),
-        "deliveries": [
-            {
-                "delivery": delivery,
-                "message_id": batches.message_id(delivery.pk),
-                "type": creation.parse_body(delivery)["type"],
-            }
-            for delivery in newest
-        ],
+        "deliveries": row.notifications.order_by("-id")[:MOST_DELIVERIES],
         **more,
     }
     return _render(request, access, "jobs/webhook.html", context, status=400 if form else 200)
