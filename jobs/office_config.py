@@ -116,15 +116,15 @@ def patch_schema() -> dict[str, Any]:
     return schema
 
 
-# The columns of settings with another name.
-COLUMNS = {"default_timeout": "default_timeout_ms", "retry_base_delay": "retry_base_delay_ms"}
+# The column of each setting, by its name in the contract.
+COLUMNS = {to_camel(name): name for name in JobSchedulerConfig.model_fields} | {
+    "defaultTimeout": "default_timeout_ms",
+    "retryBaseDelay": "retry_base_delay_ms",
+}
 
 
 def config_of(office: Office) -> dict[str, Any]:
-    return {
-        field.alias or name: getattr(office, COLUMNS.get(name, name))
-        for name, field in JobSchedulerConfig.model_fields.items()
-    }
+    return {name: getattr(office, column) for name, column in COLUMNS.items()}
 
 
 def change(office_id: UUID, patch: Mapping[str, Any], *, actor: str = "") -> dict[str, Any]:
@@ -133,10 +133,9 @@ def change(office_id: UUID, patch: Mapping[str, Any], *, actor: str = "") -> dic
         office = Office.objects.select_for_update(no_key=True).get(pk=office_id)
         before = config_of(office)
         config = validate_config(merge(before, patch))
-        columns = [COLUMNS.get(name, name) for name in JobSchedulerConfig.model_fields]
-        for name, column in zip(JobSchedulerConfig.model_fields, columns, strict=True):
-            setattr(office, column, getattr(config, name))
-        office.save(update_fields=columns)
+        for name, value in config.model_dump(by_alias=True).items():
+            setattr(office, COLUMNS[name], value)
+        office.save(update_fields=list(COLUMNS.values()))
         _record_change(office, before, actor)
         lifecycle.advance_office(office_id)
     return config_of(office)

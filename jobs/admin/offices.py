@@ -1,6 +1,6 @@
 """Offices and their members, edited by the verbs of the API, so that new limits apply at once."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -23,18 +23,11 @@ from jobs.errors import Invalid
 from jobs.field_types import LONGEST_DELAY_MS
 from jobs.models import Activity, Batch, Event, Job, Membership, Office, Webhook
 from jobs.models.office import default_role_timeouts
-from jobs.office_config import LONGEST_DEFAULT_MS
+from jobs.office_config import COLUMNS, LONGEST_DEFAULT_MS
 from jobs.pages.fields import AddressesField, SecondsField
 from jobs.pages.permissions import actor_of, current_user
 from jobs.sql import call, statements
 from jobs.states import Act, MemberRole
-
-# The API's name of the setting in each column, and the column of each setting.
-SETTINGS = {
-    office_config.COLUMNS.get(name, name): field.alias or name
-    for name, field in office_config.JobSchedulerConfig.model_fields.items()
-}
-COLUMNS = {alias: column for column, alias in SETTINGS.items()}
 
 
 class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -66,7 +59,7 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Office
-        fields = ("name", "notify_emails", *SETTINGS)
+        fields = ("name", "notify_emails", *COLUMNS.values())
         widgets = {
             "max_concurrent_by_role": forms.Textarea(attrs={"rows": 3}),
         }
@@ -80,7 +73,7 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
         data = super().clean() or {}
         if not self.errors:
             try:
-                office_config.validate_config(patch_of(data, SETTINGS))
+                office_config.validate_config(patch_of(data, COLUMNS.values()))
             except Invalid as refused:
                 for name, texts in refused.errors.items():
                     column = COLUMNS[name.partition(".")[0]]
@@ -88,8 +81,8 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
         return data
 
 
-def patch_of(data: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
-    return {SETTINGS[name]: data[name] for name in columns if name in SETTINGS}
+def patch_of(data: dict[str, Any], columns: Collection[str]) -> dict[str, Any]:
+    return {name: data[column] for name, column in COLUMNS.items() if column in columns}
 
 
 def replacement_patch(patch: dict[str, Any], office: Office) -> dict[str, Any]:
