@@ -19,6 +19,7 @@ from jobs.states import (
     JOB_QUEUED,
     JOB_WAITING,
     Backoff,
+    ExecutionStatus,
     JobStatus,
     OnDependencyFailure,
     OnLost,
@@ -244,6 +245,11 @@ class Job(models.Model):
         if self.started_at is None and self.status == JobStatus.PROCESSING and self.execution is not None:
             return self.execution.started_at
         return self.started_at
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether a worker has claimed its run."""
+        return self.execution is not None and self.execution.status != ExecutionStatus.PENDING
 
     def __str__(self) -> str:
         return self.ref or str(self.id)

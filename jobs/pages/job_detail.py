@@ -25,7 +25,7 @@ from jobs.pages.graph_drawing import Drawing, draw
 from jobs.pages.permissions import actor_of, current_user, office_access, office_context
 from jobs.pages.reason_texts import LIMITS, sentence, start_worker
 from jobs.pages.run_logs import job_log_context
-from jobs.states import ExecutionStatus, JobStatus, MemberRole
+from jobs.states import JobStatus, MemberRole
 
 # Neighbours on each side of the drawing; the lists beside it have more.
 MOST_DRAWN = 6
@@ -115,8 +115,16 @@ def neighbour_graph(job: Job, parents: Sequence[Job], children: Sequence[Job]) -
 
 
 def _node(job: Job) -> Node:
-    claimed = job.execution is not None and job.execution.status != ExecutionStatus.PENDING
-    times = (job.started_at, job.completed_at)
-    failure = (job.failure_type, job.error_message)
-    attempts = job.execution.attempt if job.execution else 0
-    return Node(str(job.id), job.ref, job.task_id, job.role, job.status, *times, *failure, claimed, attempts)
+    return Node(
+        id=str(job.id),
+        ref=job.ref,
+        task_id=job.task_id,
+        role=job.role,
+        status=job.status,
+        started_at=job.started_at,
+        completed_at=job.completed_at,
+        failure_type=job.failure_type,
+        error=job.error_message,
+        claimed=job.is_claimed,
+        attempts=job.execution.attempt if job.execution else 0,
+    )

@@ -52,9 +52,7 @@ def job_state(job: Job) -> SafeString:
 @register.filter
 def effective(job: Job) -> str:
     """The name of this state in code."""
-    run = job.execution
-    claimed = run is not None and run.status != ExecutionStatus.PENDING
-    return effective_state(job.status, claimed=claimed)
+    return effective_state(job.status, claimed=job.is_claimed)
 
 
 @register.filter
