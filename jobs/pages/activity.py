@@ -9,11 +9,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from jobs.ids import parse_number
+from jobs.keyset import page_of
 from jobs.models import Activity
 from jobs.pages.permissions import office_access, office_context
 from jobs.states import MemberRole
-
-PAGE = 50
 
 
 def rows_of(activity: Iterable[Activity]) -> list[dict[str, Any]]:
@@ -33,13 +32,11 @@ def _text(value: Any) -> str:
 @require_safe
 def activity(request: HttpRequest, office_id: UUID) -> HttpResponse:
     access = office_access(request, office_id, MemberRole.OWNER)
-    rows = access.office.activity.order_by("-id")
-    if before := parse_number(request.GET.get("before")):
-        rows = rows.filter(pk__lt=before)
-    listed = list(rows[: PAGE + 1])
+    before = parse_number(request.GET.get("before"))
+    page = page_of(access.office.activity.all(), order=("-id",), after=before)
     context = {
         **office_context(access, "activity"),
-        "rows": rows_of(listed[:PAGE]),
-        "older": listed[PAGE - 1].pk if len(listed) > PAGE else None,
+        "rows": rows_of(page.rows),
+        "older": page.older,
     }
     return render(request, "jobs/activity.html", context)
