@@ -11,10 +11,9 @@ from rest_framework.response import Response
 
 from jobs import graph
 from jobs.api import examples
-from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.lists import ListView
 from jobs.api.framework.openapi_examples import in_response
-from jobs.api.framework.query import Flag
+from jobs.api.framework.query import Flag, read_parameters
 from jobs.api.views import OfficeView, get_or_404
 from jobs.api_model import AnyOf, ApiOut, Number, Omittable, TextOrNone, Time
 from jobs.insight import progress, stats
@@ -95,8 +94,7 @@ class BatchDetailView(OfficeView):
     def get(self, request: Request, office_id: UUID, batch_id: UUID) -> Response:
         """One batch, with its graph, critical path and estimated end."""
         office = self.office()
-        reject_unknown(request, (GRAPH.name,))
-        with_graph = GRAPH.of(request)
+        (with_graph,) = read_parameters(request, GRAPH)
         batch = get_or_404(office.batches.all(), batch_id, "batch in this office")
         now = timezone.now()
         nodes = progress.nodes_of(batch)

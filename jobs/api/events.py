@@ -8,9 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import examples
-from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.openapi_examples import in_response
-from jobs.api.framework.query import WholeNumber
+from jobs.api.framework.query import WholeNumber, read_parameters
 from jobs.api.views import OfficeView
 from jobs.api_model import ApiOut
 from jobs.queries import client_events_after
@@ -41,8 +40,7 @@ class EventListView(OfficeView):
         Continue after `next_after` to miss nothing: a later event has a greater id.
         """
         office = self.office()
-        reject_unknown(request, ("after", "limit"))
-        after, limit = AFTER.of(request), LIMIT.of(request)
+        after, limit = read_parameters(request, AFTER, LIMIT)
         results = [event_of(event) for event in client_events_after(office.id, after, limit)]
         next_after = results[-1].id if results else after
         return Response(EventListOut.write({"results": results, "next_after": next_after}))

@@ -13,9 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import examples
-from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.openapi_examples import in_response
-from jobs.api.framework.query import OneOf, WholeNumber
+from jobs.api.framework.query import OneOf, WholeNumber, read_parameters
 from jobs.api.views import JobView
 from jobs.api_model import AnyOf, ApiOut, TextOrNone, Time
 from jobs.models import Execution
@@ -74,9 +73,9 @@ def describe_file(operation_id: str, summary: str) -> Callable[[F], F]:
 
 
 def log_page(request: Request, run: Execution | None) -> Response:
-    reject_unknown(request, [parameter.name for parameter in PAGE])
     # Bad parameters are refused even while there is no run.
-    only, after, limit = selection_of(request), AFTER.of(request), LIMIT.of(request)
+    attempt, level, after, limit = read_parameters(request, *PAGE)
+    only = selection_of(attempt, level)
     lines = reading.lines_after(run.pk, after, limit, only) if run else []
     return Response(
         {
@@ -88,8 +87,7 @@ def log_page(request: Request, run: Execution | None) -> Response:
 
 
 def log_file(request: Request, run: Execution | None, name: str) -> HttpResponseBase:
-    reject_unknown(request, [parameter.name for parameter in FILE])
-    only = selection_of(request)
+    only = selection_of(*read_parameters(request, *FILE))
     lines = reading.text_lines(run, only) if run else iter(())
     return StreamingHttpResponse(
         _parts(lines),
@@ -98,9 +96,8 @@ def log_file(request: Request, run: Execution | None, name: str) -> HttpResponse
     )
 
 
-def selection_of(request: Request) -> Selection:
-    level = LEVEL.of(request)
-    return Selection(ATTEMPT.of(request) or None, LEVELS[level] if level else 0)
+def selection_of(attempt: int, level: str | None) -> Selection:
+    return Selection(attempt or None, LEVELS[level] if level else 0)
 
 
 def _parts(lines: Iterator[str]) -> Iterator[bytes]:

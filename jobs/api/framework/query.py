@@ -1,7 +1,7 @@
 """Query parameters, each declared once for reading and for OpenAPI.
 
 Invalid values are rejected. `LIMIT = WholeNumber("limit", "How many.", default=100, low=1, high=200)`
-at the top of a module, then `parameters=[LIMIT.openapi]` and `LIMIT.of(request)`.
+at the top of a module, then `parameters=[LIMIT.openapi]` and `(limit,) = read_parameters(request, LIMIT)`.
 """
 
 import re
@@ -12,6 +12,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
+from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.problem_details import invalid_field
 from jobs.ids import parse_number
 
@@ -30,6 +31,15 @@ class Parameter:
     @property
     def openapi(self) -> OpenApiParameter:
         return OpenApiParameter(self.name, self.schema, description=self.description)
+
+    def of(self, request: Request) -> Any:
+        raise NotImplementedError
+
+
+def read_parameters(request: Request, *parameters: Parameter) -> list[Any]:
+    """The values of all the parameters that a view has. Others are rejected."""
+    reject_unknown(request, [parameter.name for parameter in parameters])
+    return [parameter.of(request) for parameter in parameters]
 
 
 @dataclass(frozen=True)
