@@ -83,7 +83,7 @@ def events_after(execution: UUID, after: int, limit: int) -> list[Row]:
         {
             "type": "lines",
             "id": part[-1].seq,
-            "lines": [reading.entry_json(line) for line in part],
+            "lines": [reading.LogLineOut.write(line) for line in part],
         }
         for start in range(0, len(lines), LINES_IN_EVENT)
         if (part := lines[start : start + LINES_IN_EVENT])

@@ -1,7 +1,7 @@
 """The log of a run: its lines after any of them, and all of them as a file."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.http import HttpResponseBase, StreamingHttpResponse
@@ -16,11 +16,11 @@ from jobs.api import examples
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import OneOf, WholeNumber, read_parameters
 from jobs.api.views import JobView
-from jobs.api_model import AnyOf, ApiOut, TextOrNone, Time
+from jobs.api_model import ApiOut
 from jobs.models import Execution
 from jobs.run_logs import reading
-from jobs.run_logs.lines import LEVELS, STREAMS
-from jobs.run_logs.reading import Selection
+from jobs.run_logs.lines import LEVELS
+from jobs.run_logs.reading import LogLineOut, Selection
 
 ATTEMPT = WholeNumber("attempt", "Only the lines of this attempt; 0 for all.", default=0, low=0, high=2**20)
 LEVEL = OneOf("level", "Only lines of this level and above.", tuple(LEVELS))
@@ -30,16 +30,6 @@ PAGE = (ATTEMPT, LEVEL, AFTER, LIMIT)
 FILE = (ATTEMPT, LEVEL)
 F = TypeVar("F", bound=Callable[..., Any])
 TEXT_BYTES = 64 * 1024
-
-
-class LogLineOut(ApiOut):
-    seq: int = Field(description="Grows from line to line, and has gaps between attempts.")
-    at: Time
-    attempt: int
-    level: Annotated[str, AnyOf(tuple(LEVELS))]
-    stream: Annotated[str, AnyOf(STREAMS)]
-    logger: TextOrNone = Field(description="Null for what was printed.")
-    message: str
 
 
 @extend_schema_serializer(examples=[in_response("two lines", examples.RUN_LOG)])
@@ -77,13 +67,9 @@ def log_page(request: Request, run: Execution | None) -> Response:
     attempt, level, after, limit = read_parameters(request, *PAGE)
     only = selection_of(attempt, level)
     lines = reading.lines_after(run.pk, after, limit, only) if run else []
-    return Response(
-        {
-            "results": [reading.entry_json(line) for line in lines],
-            "next_after": lines[-1].seq if lines else after,
-            "truncated": bool(run and reading.cut_lines(run, only)),
-        }
-    )
+    next_after = lines[-1].seq if lines else after
+    truncated = bool(run and reading.cut_lines(run, only))
+    return Response(RunLogOut.write({"results": lines, "next_after": next_after, "truncated": truncated}))
 
 
 def log_file(request: Request, run: Execution | None, name: str) -> HttpResponseBase:

@@ -4,14 +4,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 from uuid import UUID
 
 from django.utils import timezone
+from pydantic import AliasPath, Field
 
-from jobs.api_model import iso_time
+from jobs.api_model import AnyOf, ApiOut, TextOrNone, Time
 from jobs.models import Execution, Job
-from jobs.run_logs.lines import LOG, MOST_LINES, Line, attempt_of, decode, level_name, seq_of
+from jobs.run_logs.lines import (
+    LEVELS,
+    LOG,
+    MOST_LINES,
+    STREAMS,
+    Line,
+    attempt_of,
+    decode,
+    level_name,
+    seq_of,
+)
 from jobs.sql import call, run_logs
 
 CHUNKS = 8
@@ -39,6 +50,19 @@ class Entry(NamedTuple):
     @property
     def origin(self) -> str:
         return self.line.logger if self.line.stream == LOG else self.line.stream
+
+
+# A line as the API and the socket of a run's log have it.
+class LogLineOut(ApiOut):
+    seq: int = Field(description="Grows from line to line, and has gaps between attempts.")
+    at: Time
+    attempt: int
+    level: Annotated[str, AnyOf(tuple(LEVELS))]
+    stream: Annotated[str, AnyOf(STREAMS)] = Field(validation_alias=AliasPath("line", "stream"))
+    logger: TextOrNone = Field(
+        validation_alias=AliasPath("line", "logger"), description="Null for what was printed."
+    )
+    message: str = Field(validation_alias=AliasPath("line", "message"))
 
 
 @dataclass(frozen=True)
@@ -103,18 +127,6 @@ def cut_lines(run: Execution, only: Selection = ALL) -> dict[int, int]:
 
 def latest_run(job: Job) -> Execution | None:
     return job.executions.order_by("created_at", "id").last()
-
-
-def entry_json(entry: Entry) -> dict[str, Any]:
-    return {
-        "seq": entry.seq,
-        "at": iso_time(entry.at),
-        "attempt": entry.attempt,
-        "level": entry.level,
-        "stream": entry.line.stream,
-        "logger": entry.line.logger or None,
-        "message": entry.line.message,
-    }
 
 
 def text_lines(run: Execution, only: Selection = ALL) -> Iterator[str]:
