@@ -10,7 +10,7 @@ from jobs.sql import call, statements
 from jobs.states import Act, MemberRole
 
 
-def set_role(office: Office, username: str, role: str, *, actor: str = "") -> tuple[Membership, bool]:
+def set_role(office: Office, username: str, role: str) -> tuple[Membership, bool]:
     """Add a member, or change a member's role; whether the member is new. Raises Invalid and Conflict."""
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
@@ -20,18 +20,18 @@ def set_role(office: Office, username: str, role: str, *, actor: str = "") -> tu
         member, is_new = office.memberships.update_or_create(user=user, defaults={"role": role})
         refuse_ownerless(office)
         act = Act.MEMBER_ADDED if is_new else Act.MEMBER_CHANGED
-        activity.record(act, office=office.pk, actor=actor, username=username, role=role)
+        activity.record(act, office=office.pk, username=username, role=role)
     return member, is_new
 
 
-def remove(office: Office, username: str, *, actor: str = "") -> bool:
+def remove(office: Office, username: str) -> bool:
     """Remove a member; False if there is none of that name. Raises Conflict for the last owner."""
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office.id])
         deleted, _ = office.memberships.filter(user__username=username).delete()
         if deleted:
             refuse_ownerless(office)
-            activity.record(Act.MEMBER_REMOVED, office=office.pk, actor=actor, username=username)
+            activity.record(Act.MEMBER_REMOVED, office=office.pk, username=username)
     return deleted > 0
 
 

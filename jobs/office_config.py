@@ -127,7 +127,7 @@ def config_of(office: Office) -> dict[str, Any]:
     return {name: getattr(office, column) for name, column in COLUMNS.items()}
 
 
-def change(office_id: UUID, patch: Mapping[str, Any], *, actor: str = "") -> dict[str, Any]:
+def change(office_id: UUID, patch: Mapping[str, Any]) -> dict[str, Any]:
     """Change the settings in the patch, and start jobs in slots that this frees. Raises Invalid."""
     with transaction.atomic():
         office = Office.objects.select_for_update(no_key=True).get(pk=office_id)
@@ -136,18 +136,18 @@ def change(office_id: UUID, patch: Mapping[str, Any], *, actor: str = "") -> dic
         for name, value in config.model_dump(by_alias=True).items():
             setattr(office, COLUMNS[name], value)
         office.save(update_fields=list(COLUMNS.values()))
-        _record_change(office, before, actor)
+        _record_change(office, before)
         lifecycle.advance_office(office_id)
     return config_of(office)
 
 
-def _record_change(office: Office, before: Mapping[str, Any], actor: str) -> None:
+def _record_change(office: Office, before: Mapping[str, Any]) -> None:
     changes = {name: value for name, value in config_of(office).items() if value != before[name]}
     paused = changes.pop("paused", None)
     if paused is not None:
-        activity.record(Act.OFFICE_PAUSED if paused else Act.OFFICE_RESUMED, office=office.pk, actor=actor)
+        activity.record(Act.OFFICE_PAUSED if paused else Act.OFFICE_RESUMED, office=office.pk)
     if changes:
-        activity.record(Act.LIMITS_CHANGED, office=office.pk, actor=actor, **changes)
+        activity.record(Act.LIMITS_CHANGED, office=office.pk, **changes)
 
 
 def merge(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,11 +23,11 @@ def create(owner: User, name: str, **settings: Any) -> Office:
     return office
 
 
-def change(office: Office, fields: Mapping[str, Any], *, actor: str = "") -> None:
+def change(office: Office, fields: Mapping[str, Any]) -> None:
     """Change these columns only: the engine and the config write the others."""
     for name, value in fields.items():
         setattr(office, name, value)
     # New addresses are not notified of past events.
     with creation.events_drained(office.pk):
         office.save(update_fields=list(fields))
-        activity.record(Act.OFFICE_CHANGED, office=office.pk, actor=actor, **fields)
+        activity.record(Act.OFFICE_CHANGED, office=office.pk, **fields)

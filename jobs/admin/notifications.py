@@ -19,7 +19,6 @@ from jobs.admin.links import Link, rows_of
 from jobs.ids import parse_uuid
 from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, Webhook
 from jobs.notifications import creation, webhooks
-from jobs.pages.permissions import actor_of
 from jobs.states import EventType
 
 OF_OFFICE = columns.row_of(Office, "office_id", _("office"))
@@ -107,7 +106,7 @@ class WebhookAdmin(LargeTableAdmin):
             "enable",
             _("Enable…"),
             lambda n: ngettext("Enable %d webhook", "Enable %d webhooks", n) % n,
-            do=lambda webhook, operator: webhooks.change(webhook, enabled=True, actor=operator.actor),
+            do=lambda webhook, operator: webhooks.change(webhook, enabled=True),
             refusal=lambda webhook: _("enabled already") if webhook.enabled else "",
             note=_("Events from the meantime are not sent."),
         ),
@@ -131,9 +130,9 @@ class WebhookAdmin(LargeTableAdmin):
         return [rows_of(Notification, _("Notifications"), webhook=row.pk)]
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
-        data, actor = form.cleaned_data, actor_of(request)
+        data = form.cleaned_data
         if change:
-            webhooks.change(obj, **{name: data[name] for name in form.changed_data}, actor=actor)
+            webhooks.change(obj, **{name: data[name] for name in form.changed_data})
         else:
             webhook = webhooks.add(
                 data["office"],
@@ -141,12 +140,11 @@ class WebhookAdmin(LargeTableAdmin):
                 data["event_types"],
                 format=data["format"],
                 enabled=data["enabled"],
-                actor=actor,
             )
             obj.pk, obj.secret, obj._state.adding = webhook.pk, webhook.secret, False
 
     def delete_model(self, request: HttpRequest, obj: Webhook) -> None:
-        webhooks.remove(obj, actor=actor_of(request))
+        webhooks.remove(obj)
 
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None

@@ -25,7 +25,7 @@ from jobs.models import Activity, Batch, Event, Job, Membership, Office, Webhook
 from jobs.models.office import default_role_timeouts
 from jobs.office_config import COLUMNS, LONGEST_DEFAULT_MS
 from jobs.pages.fields import AddressesField, SecondsField
-from jobs.pages.permissions import actor_of, current_user
+from jobs.pages.permissions import current_user
 from jobs.sql import call, statements
 from jobs.states import Act, MemberRole
 
@@ -125,9 +125,7 @@ class OfficeAdmin(SmallTableAdmin):
             "pause",
             _("Pause…"),
             lambda n: ngettext("Pause %d office", "Pause %d offices", n) % n,
-            do=lambda office, operator: office_config.change(
-                office.pk, {"paused": True}, actor=operator.actor
-            ),
+            do=lambda office, operator: office_config.change(office.pk, {"paused": True}),
             refusal=lambda office: _("paused already") if office.paused else "",
             note=_("No new runs start; current runs continue."),
         ),
@@ -135,9 +133,7 @@ class OfficeAdmin(SmallTableAdmin):
             "resume",
             _("Resume…"),
             lambda n: ngettext("Resume %d office", "Resume %d offices", n) % n,
-            do=lambda office, operator: office_config.change(
-                office.pk, {"paused": False}, actor=operator.actor
-            ),
+            do=lambda office, operator: office_config.change(office.pk, {"paused": False}),
             refusal=lambda office: "" if office.paused else _("not paused"),
         ),
     )
@@ -159,17 +155,17 @@ class OfficeAdmin(SmallTableAdmin):
         ]
 
     def save_model(self, request: HttpRequest, obj: Office, form: Any, change: bool) -> None:
-        data, actor = form.cleaned_data, actor_of(request)
+        data = form.cleaned_data
         if not change:
             office = offices.create(current_user(request), **data)
             obj.pk, obj._state.adding = office.pk, False
             return
         basics = {name: data[name] for name in ("name", "notify_emails") if name in form.changed_data}
         if basics:
-            offices.change(obj, basics, actor=actor)
+            offices.change(obj, basics)
         if patch := patch_of(data, form.changed_data):
             replacement = replacement_patch(patch, Office.objects.get(pk=obj.pk))
-            office_config.change(obj.pk, replacement, actor=actor)
+            office_config.change(obj.pk, replacement)
 
     def delete_model(self, request: HttpRequest, obj: Office) -> None:
         office_deletion.delete_office(obj.pk)
@@ -197,11 +193,10 @@ class MembershipAdmin(LargeTableAdmin):
         super().save_model(request, obj, form, change)
         members.refuse_ownerless(obj.office)
         act = Act.MEMBER_CHANGED if change else Act.MEMBER_ADDED
-        username, actor = obj.user.get_username(), actor_of(request)
-        activity.record(act, office=obj.office_id, actor=actor, username=username, role=obj.role)
+        activity.record(act, office=obj.office_id, username=obj.user.get_username(), role=obj.role)
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
-        members.remove(obj.office, obj.user.get_username(), actor=actor_of(request))
+        members.remove(obj.office, obj.user.get_username())
 
 
 @admin.register(Activity)

@@ -54,7 +54,7 @@ class MemberListView(OfficeView, ListView[Membership]):
         """Add a member, or change a member's role. Owners only."""
         office = self.office(OWNER)
         data = read(MemberIn, request.data)
-        member, is_new = members.set_role(office, data.username, data.role, actor=self.actor())
+        member, is_new = members.set_role(office, data.username, data.role)
         location = request.build_absolute_uri(f"{request.path}/{data.username}")
         return Response(
             MemberOut.write(member), status=201 if is_new else 200, headers={"Location": location}
@@ -66,6 +66,6 @@ class MemberDetailView(OfficeView):
     def delete(self, request: Request, office_id: UUID, username: str) -> Response:
         """Remove a member. Owners only."""
         office = self.office(OWNER)
-        if not members.remove(office, username, actor=self.actor()):
+        if not members.remove(office, username):
             raise Problem(404, "not_found", "There is no such member in this office.")
         return Response(status=204)

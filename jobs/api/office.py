@@ -107,7 +107,7 @@ class OfficeDetailView(OfficeView):
         Owners only. Its limits are at `/scheduler/config`.
         """
         access = self.access(MemberRole.OWNER)
-        offices.change(access.office, read_changes(OfficeIn, request.data), actor=self.actor())
+        offices.change(access.office, read_changes(OfficeIn, request.data))
         return Response(OfficeOut.write(access.office, role=access.role))
 
     @extend_schema(

@@ -40,7 +40,6 @@ def add(
     *,
     format: str = WebhookFormat.DURE,
     enabled: bool = True,
-    actor: str = "",
 ) -> Webhook:
     """Create a webhook with a secret of its own. It receives events from now on, in a format that stays."""
     check_url(url)
@@ -56,7 +55,7 @@ def add(
             secret=signing.new_secret(),
         )
         _update_has_webhooks(webhook)
-        _record(Act.WEBHOOK_CREATED, webhook, actor, format=format, event_types=types)
+        _record(Act.WEBHOOK_CREATED, webhook, format=format, event_types=types)
     return webhook
 
 
@@ -66,7 +65,6 @@ def change(
     url: str | None = None,
     event_types: Sequence[str] | None = None,
     enabled: bool | None = None,
-    actor: str = "",
 ) -> Webhook:
     """Change a webhook for future events. If it is enabled again, it does not receive earlier events."""
     fields: dict[str, Any] = {}
@@ -83,7 +81,7 @@ def change(
             _drop_waiting(webhook, "The webhook was disabled.")
         # A URL may contain a secret.
         changes = {name: value for name, value in fields.items() if name in ("event_types", "enabled")}
-        _record(Act.WEBHOOK_CHANGED, webhook, actor, **changes)
+        _record(Act.WEBHOOK_CHANGED, webhook, **changes)
     return webhook
 
 
@@ -92,10 +90,10 @@ def disable(webhook: Webhook, reason: str) -> None:
     with events_drained(webhook.office_id):
         _update(webhook, {"enabled": False, "disabled_reason": reason[:200]})
         _drop_waiting(webhook, f"The webhook was disabled: {reason}")
-        _record(Act.WEBHOOK_CHANGED, webhook, "", enabled=False, reason=reason)
+        _record(Act.WEBHOOK_CHANGED, webhook, actor="", enabled=False, reason=reason)
 
 
-def rotate(webhook: Webhook, now: datetime, *, actor: str = "") -> str:
+def rotate(webhook: Webhook, now: datetime) -> str:
     """Return a new secret. The previous one also signs for a day."""
     if webhook.is_chat:
         raise Conflict("webhook_not_signed")
@@ -103,13 +101,11 @@ def rotate(webhook: Webhook, now: datetime, *, actor: str = "") -> str:
     with events_drained(webhook.office_id):
         current = Webhook.objects.values_list("secret", flat=True).get(pk=webhook.pk)
         _update(webhook, {"secret": secret, "old_secret": current, "old_secret_until": now + SECRET_OVERLAP})
-        _record(Act.WEBHOOK_ROTATED, webhook, actor)
+        _record(Act.WEBHOOK_ROTATED, webhook)
     return secret
 
 
-def remove(
-    webhook: Webhook, *, actor: str = "", undo_for: User | None = None, now: datetime | None = None
-) -> Deletion | None:
+def remove(webhook: Webhook, *, undo_for: User | None = None, now: datetime | None = None) -> Deletion | None:
     """Delete a webhook with its notifications. Of several deletions at once only the first has an effect.
 
     `undo_for` may restore it.
@@ -120,13 +116,13 @@ def remove(
             return None
         call.change(statements.HOLD_BACK_WAITING, {"webhook": webhook.pk, "now": now})
         _update_has_webhooks(webhook)
-        _record(Act.WEBHOOK_DELETED, webhook, actor)
+        _record(Act.WEBHOOK_DELETED, webhook)
         if undo_for is None:
             return None
         return deletions.record(DeletedKind.WEBHOOK, webhook, undo_for, now, is_marked=True)
 
 
-def restore(deletion: Deletion, *, actor: str = "", now: datetime | None = None) -> Webhook:
+def restore(deletion: Deletion, *, now: datetime | None = None) -> Webhook:
     """Undo a deletion. Events of the meantime are not sent; raises Conflict."""
     webhook = Webhook.with_deleted.filter(pk=deletion.row["id"]).first()
     if webhook is None:
@@ -141,7 +137,7 @@ def restore(deletion: Deletion, *, actor: str = "", now: datetime | None = None)
             values = {"webhook": webhook.pk, "deleted_at": deletion.deleted_at, "now": now}
             call.change(statements.RELEASE_HELD_BACK, values)
             _update_has_webhooks(webhook)
-            _record(Act.WEBHOOK_RESTORED, webhook, actor)
+            _record(Act.WEBHOOK_RESTORED, webhook)
     return webhook
 
 
@@ -207,8 +203,8 @@ def check_event_types(event_types: Sequence[str]) -> list[str]:
     return [event_type for event_type in CLIENT_EVENTS if event_type in event_types]
 
 
-def _record(act: Act, webhook: Webhook, actor: str, **details: Any) -> None:
-    activity.record(act, office=webhook.office_id, actor=actor, webhook=webhook.pk, **details)
+def _record(act: Act, webhook: Webhook, **details: Any) -> None:
+    activity.record(act, office=webhook.office_id, webhook=webhook.pk, **details)
 
 
 def _check_count(office_id: UUID) -> None:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from jobs import members
 from jobs.access import Access, access_for
 from jobs.pages.edit_form import EditForm
-from jobs.pages.permissions import actor_of, current_user, office_access, office_context
+from jobs.pages.permissions import current_user, office_access, office_context
 from jobs.pages.verbs import call_verb
 from jobs.states import MemberRole
 
@@ -35,7 +35,7 @@ def office_members(request: HttpRequest, office_id: UUID) -> HttpResponse:
     access = office_access(request, office_id, MemberRole.OWNER)
     posted = request.POST if request.method == "POST" else None
     form = MemberForm(posted, initial={"role": MemberRole.OPERATOR})
-    saved = form.save(lambda: members.set_role(access.office, **form.cleaned_data, actor=actor_of(request)))
+    saved = form.save(lambda: members.set_role(access.office, **form.cleaned_data))
     if saved is None:
         return _render(request, access, form)
     _member, is_new = saved
@@ -56,7 +56,7 @@ def remove_member(request: HttpRequest, office_id: UUID) -> HttpResponse:
         context = {**office_context(access), "username": username}
         return render(request, "jobs/member_remove.html", context)
     removed = _("%(name)s is no longer a member.") % {"name": username}
-    call_verb(request, lambda: members.remove(office, username, actor=actor_of(request)), removed)
+    call_verb(request, lambda: members.remove(office, username), removed)
     return _redirect(request, office_id)
 
 

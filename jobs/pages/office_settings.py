@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from jobs import office_config, offices
 from jobs.access import Access
 from jobs.pages.office_form import LimitsForm, OfficeForm
-from jobs.pages.permissions import actor_of, current_user, office_access, office_context
+from jobs.pages.permissions import current_user, office_access, office_context
 from jobs.states import MemberRole
 
 
@@ -36,7 +36,7 @@ def office(request: HttpRequest, office_id: UUID) -> HttpResponse:
     initial = {"name": access.office.name, "notify_emails": access.office.notify_emails}
     form = OfficeForm(request.POST if posted else None, initial=initial)
     if form.is_valid():
-        offices.change(access.office, form.cleaned_data, actor=actor_of(request))
+        offices.change(access.office, form.cleaned_data)
         messages.success(request, _("Saved."))
         return redirect("pages:office", office_id)
     return _render(request, access, form=form)
@@ -46,7 +46,7 @@ def office(request: HttpRequest, office_id: UUID) -> HttpResponse:
 def limits(request: HttpRequest, office_id: UUID) -> HttpResponse:
     access = office_access(request, office_id, MemberRole.OWNER)
     form = LimitsForm(access.office, request.POST)
-    if form.save(lambda: office_config.change(office_id, form.patch(), actor=actor_of(request))) is None:
+    if form.save(lambda: office_config.change(office_id, form.patch())) is None:
         return _render(request, access, limits=form)
     messages.success(request, _("Saved."))
     return redirect("pages:office", office_id)
@@ -56,7 +56,7 @@ def limits(request: HttpRequest, office_id: UUID) -> HttpResponse:
 def pause(request: HttpRequest, office_id: UUID, *, paused: bool) -> HttpResponse:
     """Pause the office, or resume it."""
     office_access(request, office_id, MemberRole.OWNER)
-    office_config.change(office_id, {"paused": paused}, actor=actor_of(request))
+    office_config.change(office_id, {"paused": paused})
     messages.success(request, _("Office paused. Running jobs continue.") if paused else _("Office resumed."))
     return redirect("pages:office", office_id)
 

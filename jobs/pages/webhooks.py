@@ -19,7 +19,7 @@ from jobs.models import Webhook
 from jobs.notifications import creation
 from jobs.notifications import webhooks as verbs
 from jobs.pages.edit_form import EditForm
-from jobs.pages.permissions import actor_of, current_user, office_access, office_context
+from jobs.pages.permissions import current_user, office_access, office_context
 from jobs.pages.undo import offer_undo
 from jobs.pages.verbs import call_verb
 from jobs.states import CLIENT_EVENTS, EventType, MemberRole, WebhookFormat
@@ -77,7 +77,7 @@ def office_webhooks(request: HttpRequest, office_id: UUID) -> HttpResponse:
     access = _access(request, office_id)
     posted = request.POST if request.method == "POST" else None
     form = NewWebhookForm(posted, initial={"event_types": creation.DEFAULT_TYPES})
-    if webhook := form.save(lambda: verbs.add(access.office, **form.cleaned_data, actor=actor_of(request))):
+    if webhook := form.save(lambda: verbs.add(access.office, **form.cleaned_data)):
         secret = "" if webhook.is_chat else webhook.secret
         return _render_one(request, access, webhook, secret=secret)
     context = {"form": form, "webhooks": access.office.webhooks.order_by("id")}
@@ -93,7 +93,7 @@ def webhook(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespo
     if request.method != "POST":
         return _render_one(request, access, row)
     form = _form_of(row)(request.POST, initial={})
-    if form.save(lambda: verbs.change(row, **form.cleaned_data, actor=actor_of(request))) is None:
+    if form.save(lambda: verbs.change(row, **form.cleaned_data)) is None:
         return _render_one(request, access, row, form=form)
     messages.success(request, _("Saved."))
     return redirect("pages:webhook", office_id, webhook_id)
@@ -107,10 +107,10 @@ def act(request: HttpRequest, office_id: UUID, webhook_id: int, action: str) -> 
     try:
         match action:
             case "rotate":
-                secret = verbs.rotate(row, timezone.now(), actor=actor_of(request))
+                secret = verbs.rotate(row, timezone.now())
                 return _render_one(request, access, row, secret=secret)
             case "enable" | "disable":
-                verbs.change(row, enabled=action == "enable", actor=actor_of(request))
+                verbs.change(row, enabled=action == "enable")
                 text = _("Webhook enabled.") if action == "enable" else _("Webhook disabled.")
             case "test":
                 verbs.send_test(row)
@@ -130,7 +130,7 @@ def delete(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespon
     row = get_object_or_404(access.office.webhooks, pk=webhook_id)
     if request.method != "POST":
         return render(request, "jobs/webhook_delete.html", {**office_context(access), "webhook": row})
-    deletion = verbs.remove(row, actor=actor_of(request), undo_for=current_user(request))
+    deletion = verbs.remove(row, undo_for=current_user(request))
     offer_undo(request, _("Webhook deleted."), deletion)
     return redirect("pages:webhooks", office_id)
 

@@ -43,7 +43,7 @@ def _restore_view(deletion: Deletion) -> str:
 def _restore_webhook(deletion: Deletion) -> str:
     webhook = get_object_or_404(Webhook.with_deleted, pk=deletion.row["id"])
     require_access(deletion.user, webhook.office_id, MemberRole.OWNER)
-    webhooks.restore(deletion, actor=deletion.user.get_username())
+    webhooks.restore(deletion)
     return reverse("pages:webhook", args=[webhook.office_id, webhook.id])
 
 
