@@ -69,9 +69,6 @@ class BaseAdmin(DjangoAdmin):
         """Drawings and tables below the fields."""
         return []
 
-    def refusal_text(self, refused: Refused) -> str:
-        return str(refused.text)
-
     def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Whether the user may call actions: they need the permission to change rows of this model."""
         return current_user(request).has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
@@ -105,7 +102,7 @@ class BaseAdmin(DjangoAdmin):
             return self._refuse(request, refused, object_id)
 
     def _refuse(self, request: HttpRequest, refused: Refused, object_id: str | None) -> HttpResponse:
-        self.message_user(request, self.refusal_text(refused), messages.ERROR)
+        self.message_user(request, str(refused.text), messages.ERROR)
         if object_id:
             return redirect(f"admin:{self._url_name}_change", quote(object_id))
         return redirect(f"admin:{self._url_name}_changelist")
@@ -124,7 +121,7 @@ class BaseAdmin(DjangoAdmin):
             if not self.has_change_permission(request, row):
                 context["title"] = capfirst(str(self.opts.verbose_name))
             if self.has_operate_permission(request):
-                context["row_actions"] = self.actions_for(request, row)
+                context["row_actions"] = [action for action in self.row_actions if not action.refusal(row)]
                 context["changelist"] = f"admin:{self._url_name}_changelist"
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -143,9 +140,6 @@ class BaseAdmin(DjangoAdmin):
         return default_actions | {
             action.name: (partial(_confirm, action), action.name, action.label) for action in self.row_actions
         }
-
-    def actions_for(self, request: HttpRequest, row: Any) -> list[RowAction]:
-        return [action for action in self.row_actions if not action.refusal(row)]
 
     def confirm(
         self, request: HttpRequest, rows: QuerySet[Any], action: RowAction
@@ -166,7 +160,7 @@ class BaseAdmin(DjangoAdmin):
                 done.append(row)
             except Refused as refused:
                 # The row has changed since the confirmation was shown.
-                refusals[self.refusal_text(refused)] += 1
+                refusals[str(refused.text)] += 1
         if done:
             text = f"{action.name}: {operator.reason}" if operator.reason else action.name
             LogEntry.objects.log_actions(operator.user.pk, done, CHANGE, text)
