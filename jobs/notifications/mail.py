@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
+from jobs.api_model import JSON
 from jobs.notifications.texts import (
     error_of,
     failures_of,
@@ -25,15 +25,16 @@ MAX_LISTED = 50
 
 
 def send_failures(address: str, office_name: str, bodies: Sequence[str], count: int) -> None:
-    """Send one mail about `count` events, the first of which are described by `bodies`.
+    """Send one mail about `count` events, the first MAX_LISTED of which are described by `bodies`.
 
     Raises what the mail backend raises.
     """
+    listed = [json.loads(body) for body in bodies]
     # There is no request, hence no reader's language: the mail uses the installation's.
     with translation.override(settings.LANGUAGE_CODE):
         message = EmailMessage(
-            subject=subject(office_name, bodies, count),
-            body=text(office_name, bodies, count),
+            subject=subject(office_name, listed, count),
+            body=text(office_name, listed, count),
             to=[address],
             # Keeps out-of-office assistants from answering.
             headers={"Auto-Submitted": "auto-generated"},
@@ -41,31 +42,29 @@ def send_failures(address: str, office_name: str, bodies: Sequence[str], count: 
         message.send()
 
 
-def subject(office_name: str, bodies: Sequence[str], count: int) -> str:
-    read = [json.loads(body) for body in bodies]
+def subject(office_name: str, listed: Sequence[JSON], count: int) -> str:
     if count == 1:
-        title = title_of(read[0])
-    elif all(body["type"] == EventType.JOB_FAILED for body in read):
+        title = title_of(listed[0])
+    elif all(body["type"] == EventType.JOB_FAILED for body in listed):
         title = ngettext("%(count)s job has failed", "%(count)s jobs have failed", count) % {"count": count}
     else:
         title = ngettext("%(count)s alert", "%(count)s alerts", count) % {"count": count}
     return single_line(f"[Dure] {office_name}: {title}")[:200]
 
 
-def text(office_name: str, bodies: Sequence[str], count: int) -> str:
-    read = [json.loads(body) for body in bodies[:MAX_LISTED]]
-    jobs = [failure(body) for body in read if body["type"] == EventType.JOB_FAILED]
-    schedules = [schedule_change(body) for body in read if body["type"] != EventType.JOB_FAILED]
+def text(office_name: str, listed: Sequence[JSON], count: int) -> str:
+    jobs = [failure(body) for body in listed if body["type"] == EventType.JOB_FAILED]
+    schedules = [schedule_change(body) for body in listed if body["type"] != EventType.JOB_FAILED]
     parts = []
     if jobs:
         parts += [gettext("These jobs of %(office)s will not be tried again:") % {"office": office_name}]
     parts += [*jobs, *schedules]
-    if (rest := count - min(len(bodies), MAX_LISTED)) > 0:
+    if (rest := count - len(listed)) > 0:
         parts.append(ngettext("and %(count)s more.", "and %(count)s more.", rest) % {"count": rest})
     return "\n\n".join(parts) + "\n"
 
 
-def schedule_change(body: dict[str, Any]) -> str:
+def schedule_change(body: JSON) -> str:
     details = body["data"]["details"]
     lines = [f"{title_of(body)} · {time_of(body)}"]
     if body["type"] == EventType.SCHEDULE_FAILING:
@@ -73,7 +72,7 @@ def schedule_change(body: dict[str, Any]) -> str:
     return "\n".join([*lines, *error_lines(details), f"  {link_of(body)}"])
 
 
-def failure(body: dict[str, Any]) -> str:
+def failure(body: JSON) -> str:
     data = body["data"]
     details = data["details"]
     lines = [
@@ -85,5 +84,5 @@ def failure(body: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def error_lines(details: dict[str, Any]) -> list[str]:
+def error_lines(details: JSON) -> list[str]:
     return [f"  {line}" for line in error_of(details).splitlines()]
