@@ -19,7 +19,7 @@ from jobs.api.views import JobView
 from jobs.api_model import ApiOut
 from jobs.models import Execution
 from jobs.run_logs import reading
-from jobs.run_logs.lines import LEVELS
+from jobs.run_logs.lines import LEVELS, level_number
 from jobs.run_logs.reading import LogLineOut, Selection
 
 ATTEMPT = WholeNumber("attempt", "Only the lines of this attempt; 0 for all.", default=0, low=0, high=2**20)
@@ -83,7 +83,7 @@ def log_file(request: Request, run: Execution | None, name: str) -> HttpResponse
 
 
 def selection_of(attempt: int, level: str | None) -> Selection:
-    return Selection(attempt or None, LEVELS[level] if level else 0)
+    return Selection(attempt or None, level_number(level))
 
 
 def _parts(lines: Iterator[str]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from jobs.models import Execution
 from jobs.pages.permissions import office_access
 from jobs.run_logs import reading
-from jobs.run_logs.lines import LEVELS
+from jobs.run_logs.lines import LEVELS, level_number
 from jobs.run_logs.reading import NEWEST, Selection
 from jobs.states import EXECUTION_ENDED
 
@@ -31,8 +31,7 @@ class LogFilterForm(forms.Form):
 
     def selection(self) -> Selection:
         values = self.cleaned_data if self.is_valid() else {}
-        level = values.get("level")
-        return Selection(values.get("attempt"), LEVELS[level] if level else 0, values.get("q", ""))
+        return Selection(values.get("attempt"), level_number(values.get("level")), values.get("q", ""))
 
 
 def log_context(

@@ -67,6 +67,11 @@ def level_name(level: int) -> str:
     return next((name for name, number in reversed(LEVELS.items()) if level >= number), "DEBUG")
 
 
+def level_number(name: str | None) -> int:
+    """The number of a standard level; without a name, lower than all of them."""
+    return LEVELS[name] if name else 0
+
+
 def pieces(text: str) -> Iterator[str]:
     """A long line in parts, cut at a blank if there is one, so that no word is cut in two."""
     while len(text) > LONGEST_LINE:

@@ -11,7 +11,7 @@ from jobs import pubsub
 from jobs.cli.command import INTERRUPTED
 from jobs.models import Execution, Job
 from jobs.run_logs import reading
-from jobs.run_logs.lines import LEVELS
+from jobs.run_logs.lines import LEVELS, level_number
 from jobs.run_logs.reading import Entry, Selection
 from jobs.states import EXECUTION_ENDED
 from jobs.texts import on_one_line
@@ -33,8 +33,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         run = find_run(options["id"])
-        level = options["level"]
-        only = Selection(options["attempt"], LEVELS[level] if level else 0)
+        only = Selection(options["attempt"], level_number(options["level"]))
         for attempt, count in reading.cut_lines(run, only).items():
             self.stdout.write(reading.cut_note(attempt, count), ending="")
         try:
