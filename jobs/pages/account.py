@@ -22,7 +22,6 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs import tokens
 from jobs.api.framework import throttling
 from jobs.models import ApiToken
-from jobs.pages.activity import rows_of
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import current_user
 
@@ -113,7 +112,7 @@ def _render(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResp
         "tokens": [{"token": token, "is_alive": token.is_alive(now)} for token in newest],
         "token_form": TokenForm(initial={"days": DEFAULT_DAYS}),
         "password_form": more.get("password_form") or _password_form(user),
-        "rows": rows_of(user.activity.order_by("-id")[:MOST_ACTS]),
+        "rows": user.activity.order_by("-id")[:MOST_ACTS],
         "password_help": password_validators_help_text_html(),
         **more,
     }

@@ -1,7 +1,5 @@
 """What people did in an office: a log for its owners, newest first. A user's own is part of the account."""
 
-from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -10,23 +8,8 @@ from django.views.decorators.http import require_safe
 
 from jobs.ids import parse_number
 from jobs.keyset import page_of
-from jobs.models import Activity
 from jobs.pages.permissions import office_access, office_context
 from jobs.states import MemberRole
-
-
-def rows_of(activity: Iterable[Activity]) -> list[dict[str, Any]]:
-    return [
-        {
-            "act": row,
-            "details": [(name, _text(value)) for name, value in row.details.items()],
-        }
-        for row in activity
-    ]
-
-
-def _text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 @require_safe
@@ -34,9 +17,5 @@ def activity(request: HttpRequest, office_id: UUID) -> HttpResponse:
     access = office_access(request, office_id, MemberRole.OWNER)
     before = parse_number(request.GET.get("before"))
     page = page_of(access.office.activity.all(), order=("-id",), after=before)
-    context = {
-        **office_context(access, "activity"),
-        "rows": rows_of(page.rows),
-        "older": page.older,
-    }
+    context = {**office_context(access, "activity"), "rows": page.rows, "older": page.older}
     return render(request, "jobs/activity.html", context)

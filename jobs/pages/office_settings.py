@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs import office_config, offices
 from jobs.access import Access
+from jobs.models import Office
 from jobs.pages.office_form import LimitsForm, OfficeForm
 from jobs.pages.permissions import current_user, office_access, office_context
 from jobs.states import MemberRole
@@ -33,8 +34,7 @@ def office(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """The settings; a POST changes the name and the addresses."""
     posted = request.method == "POST"
     access = office_access(request, office_id, MemberRole.OWNER if posted else MemberRole.VIEWER)
-    initial = {"name": access.office.name, "notify_emails": access.office.notify_emails}
-    form = OfficeForm(request.POST if posted else None, initial=initial)
+    form = _office_form(access.office, request.POST if posted else None)
     if form.is_valid():
         offices.change(access.office, form.cleaned_data)
         messages.success(request, _("Saved."))
@@ -61,13 +61,15 @@ def pause(request: HttpRequest, office_id: UUID, *, paused: bool) -> HttpRespons
     return redirect("pages:office", office_id)
 
 
+def _office_form(office: Office, data: Any = None) -> OfficeForm:
+    return OfficeForm(data, initial={"name": office.name, "notify_emails": office.notify_emails})
+
+
 def _render(request: HttpRequest, access: Access, **forms: Any) -> HttpResponse:
-    office = access.office
-    initial = {"name": office.name, "notify_emails": office.notify_emails}
     context = {
         **office_context(access, "settings"),
-        "form": OfficeForm(initial=initial),
-        "limits": LimitsForm(office),
+        "form": _office_form(access.office),
+        "limits": LimitsForm(access.office),
         **forms,
     }
     invalid = any(form.is_bound for form in forms.values())

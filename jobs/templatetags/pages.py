@@ -106,6 +106,15 @@ def event_name(value: str) -> display.Text:
 
 
 @register.filter
+def act_details(details: dict[str, Any]) -> list[tuple[str, str]]:
+    """The details of an act, each as a text."""
+    return [
+        (name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        for name, value in details.items()
+    ]
+
+
+@register.filter
 def member(value: str) -> display.Text:
     return dict(MemberRole.choices).get(value, value)
 
