@@ -7,6 +7,7 @@ Common codes are listed once under `components/responses`. An operation names it
 from collections.abc import Iterable
 from typing import Any
 
+from jobs.api.framework.error_codes import CODES
 from jobs.api.framework.idempotency import HEADER
 from jobs.api.framework.problem_details import CONTENT_TYPE, name_of
 from jobs.errors import PROBLEM_CODES
@@ -15,25 +16,13 @@ JSON = dict[str, Any]
 
 MARK = "x-refusals"
 METHODS = {"get", "post", "put", "patch", "delete"}
+# Of a method that an address does not have, and those in whose place operations name codes of their own.
+NOT_COMMON = {"method_not_allowed", "conflict", "refused"}
 # The codes that any operation may answer, by status.
-COMMON: dict[int, tuple[str, ...]] = {
-    400: (
-        *("invalid", "invalid_value", "malformed_json", "parse_error", "bad_request", "unknown_parameter"),
-        "invalid_idempotency_key",
-    ),
-    401: ("not_authenticated", "authentication_failed"),
-    403: ("permission_denied", "csrf_failed"),
-    404: ("not_found",),
-    406: ("not_acceptable",),
-    408: ("request_timeout",),
-    409: ("request_in_progress",),
-    413: ("too_large",),
-    415: ("unsupported_media_type", "unsupported_encoding"),
-    422: ("idempotency_key_reused",),
-    429: ("throttled",),
-    500: ("server_error",),
-    503: ("busy", "database_unavailable", "broker_unavailable", "overloaded"),
-}
+COMMON: dict[int, list[str]] = {}
+for _code, _problem in CODES.items():
+    if _code not in NOT_COMMON:
+        COMMON.setdefault(_problem.status, []).append(_code)
 RETRY_AFTER: JSON = {
     "Retry-After": {
         "description": "Seconds to wait.",
