@@ -78,8 +78,11 @@ class Schema(AutoSchema):
         return match[2] if match else ""
 
     def _doc(self) -> str:
-        action = getattr(self.view, "action", None) or self.method.lower()
-        return " ".join(get_doc(getattr(self.view, action, None)).split())
+        return " ".join(get_doc(self._handler).split())
+
+    @property
+    def _handler(self) -> Any:
+        return getattr(self.view, self.method.lower(), None)
 
     def get_request_serializer(self) -> Any:
         """A request has no body unless its view says otherwise."""
@@ -87,8 +90,7 @@ class Schema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         parameters: list[Any] = super().get_override_parameters()
-        action = getattr(self.view, "action", None) or self.method.lower()
-        if not getattr(getattr(self.view, action, None), "is_idempotent", False):
+        if not getattr(self._handler, "is_idempotent", False):
             return parameters
         key = OpenApiParameter(
             HEADER,
