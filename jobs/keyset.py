@@ -110,35 +110,10 @@ class NewestOfParts(Generic[Row]):
         self.rows = rows
 
     def __getitem__(self, bounds: slice) -> list[Row]:
-        newest = [part.order_by("-id").values("id")[: bounds.stop] for part in self.parts]
-        return self._read(_union(newest, "-id")[bounds.start or 0 : bounds.stop])
-
-    def page(self, *, after: Any = None, before: Any = None, size: int = SIZE) -> Page[Row]:
-        if before is not None:
-            nearest = [part.filter(id__gt=before).order_by("id").values("id") for part in self.parts]
-            result = self._read(_union([part[: size + 1] for part in nearest], "id")[: size + 1])
-            page_rows = result[-size:]
-            return Page(
-                page_rows,
-                page_rows[0].pk if len(result) > size else None,
-                page_rows[-1].pk if page_rows else before,
-            )
-        parts = self.parts if after is None else [part.filter(id__lt=after) for part in self.parts]
-        result = NewestOfParts(parts, self.rows)[: size + 1]
-        page_rows = result[:size]
-        return Page(
-            page_rows,
-            page_rows[0].pk if page_rows and after is not None else None,
-            page_rows[-1].pk if len(result) > size else None,
-        )
-
-    def _read(self, ids: QuerySet[Any, Any]) -> list[Row]:
-        return list(self.rows.filter(pk__in=[row["id"] for row in ids]).order_by("-id"))
-
-
-def _union(parts: Sequence[QuerySet[Any, Any]], order: str) -> QuerySet[Any, Any]:
-    first, *others = parts
-    return first.union(*others, all=True).order_by(order) if others else first
+        first, *others = [part.order_by("-id").values("id")[: bounds.stop] for part in self.parts]
+        newest = first.union(*others, all=True).order_by("-id") if others else first
+        ids = [row["id"] for row in newest[bounds.start or 0 : bounds.stop]]
+        return list(self.rows.filter(pk__in=ids).order_by("-id"))
 
 
 def estimated_rows(rows: QuerySet[Any]) -> int:
