@@ -62,12 +62,12 @@ class Problems:
             raise Invalid("submission_invalid", errors=self.errors)
 
 
-def read(office: Office, body: object, *, trigger: str = Trigger.JOB) -> PreparedSubmission:
+def read(office: Office, body: object) -> PreparedSubmission:
     """A client's submission: one job, or `{"jobs": [...], "batch": {...}}`."""
     if not isinstance(body, Mapping):
         raise Invalid("submission_object", errors={"body": [ErrorText("object")]})
     if "jobs" not in body:
-        return prepare(office, [body], named=False, trigger=trigger)
+        return prepare(office, [body], named=False)
     problems = Problems()
     for unknown in sorted(set(body) - {"jobs", "batch"}):
         problems.add(str(unknown), "unknown_field")
@@ -75,7 +75,7 @@ def read(office: Office, body: object, *, trigger: str = Trigger.JOB) -> Prepare
     if not isinstance(body["jobs"], list) or not body["jobs"]:
         problems.add("jobs", "submission_jobs")
     problems.refuse()
-    return prepare(office, body["jobs"], batch=batch, batch_name=name, trigger=trigger)
+    return prepare(office, body["jobs"], batch=batch, batch_name=name)
 
 
 def read_batch(office: Office, value: object, problems: Problems) -> tuple[UUID, str]:
