@@ -24,7 +24,6 @@ TEXTS: dict[str, str | Promise] = {
     "wrong_type": _("Wrong type; expected: %(type)s."),
     "object": _("Must be an object: {…}."),
     "boolean": _("Must be true or false."),
-    "whole_number": _("Must be a whole number."),
     "whole_number_between": _("Must be a whole number from %(low)s to %(high)s."),
     "finite": _("Must be a finite number."),
     "at_least": _("Must be at least %(limit)s."),
