@@ -184,11 +184,11 @@ def _retry_piece(office: UUID, ids: Sequence[UUID], action: Action) -> Iterator[
 
 def cancel_matching(
     office: UUID,
-    statuses: Sequence[str],
+    statuses: Sequence[str] = JOB_LIVE,
     *,
-    batch: UUID | None,
-    role: str,
-    include_processing: bool,
+    batch: UUID | None = None,
+    role: str = "",
+    include_processing: bool = True,
     actor: str,
     reason: str,
 ) -> CancelResult:

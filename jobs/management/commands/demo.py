@@ -19,13 +19,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.module_loading import module_has_submodule
 
-from jobs import lifecycle
+from jobs import bulk, offices
 from jobs.errors import Conflict, in_english
-from jobs.models import ApiToken, Job, Membership, Office
+from jobs.models import ApiToken, Office
 from jobs.models.access import TOKEN_PREFIX, digest_of
 from jobs.office_deletion import delete_office
-from jobs.selection import in_states
-from jobs.states import JOB_LIVE, MemberRole
 
 VARIABLE = "DURE_DEMO_USERS"
 STAFF, MEMBER = "staff", "member"
@@ -70,9 +68,9 @@ class Command(BaseCommand):
         with transaction.atomic():
             users = [ensure_user(name, role, secrets_by_user.get(name, {})) for name, role in USERS.items()]
             owners = {name: User.objects.get(username=name) for name, role in USERS.items() if role == MEMBER}
-            offices = {name: ensure_office(owner) for name, owner in owners.items()}
-        call_in_apps("fill", owner=owners["alice"], office=offices["alice"], now=now)
-        self.answer(users, str(offices["alice"].id))
+            owned = {name: ensure_office(owner) for name, owner in owners.items()}
+        call_in_apps("fill", owner=owners["alice"], office=owned["alice"], now=now)
+        self.answer(users, str(owned["alice"].id))
 
     def answer(self, users: list[Secret], office_id: str | None) -> None:
         self.stdout.write(json.dumps({"users": users, "office_id": office_id}, ensure_ascii=False))
@@ -125,11 +123,7 @@ def ensure_token(user: User, token: str | None) -> str:
 
 
 def ensure_office(owner: User) -> Office:
-    office = demo_offices(owner).first()
-    if office is None:
-        office = Office.objects.create(name=office_name(owner))
-        Membership.objects.create(office=office, user=owner, role=MemberRole.OWNER)
-    return office
+    return demo_offices(owner).first() or offices.create(owner, office_name(owner))
 
 
 def office_name(owner: User) -> str:
@@ -146,8 +140,7 @@ def remove() -> str:
     try:
         for owner in members:
             for office in demo_offices(owner):
-                live = Job.objects.filter(in_states(JOB_LIVE), office=office).values_list("id", flat=True)
-                lifecycle.cancel(office.id, list(live), actor=ADMIN, reason="The demonstration is removed.")
+                bulk.cancel_matching(office.id, actor=ADMIN, reason="The demonstration is removed.")
                 delete_office(office.id)
             call_in_apps("remove", owner=owner, now=timezone.now())
     except Conflict as running:
