@@ -41,7 +41,7 @@ def job(request: HttpRequest, office_id: UUID, job_id: UUID, *, template: str = 
         **office_context(access),
         "newest_event": newest,
         "verbs": [verb for verb, states in bulk.APPLIES_TO.items() if job.status in states],
-        "action_form": ActionForm(verb=bulk.REPRIORITISE),
+        "action_form": ActionForm(verb=bulk.REPRIORITISE, initial={"priority": job.priority}),
         "runs": [
             {"run": row.run, "attempts": row.attempts, "flower": link_for(user, row.run)}
             for row in queries.runs_of(job, now)
