@@ -1,4 +1,4 @@
-"""Offices and their members."""
+"""Offices: their names and who is notified of their failures."""
 
 from typing import Annotated, Any
 from uuid import UUID

@@ -19,7 +19,7 @@ from jobs import activity, deletions
 from jobs.api_model import iso_time
 from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.http_client import Allowance, RequestRefused
-from jobs.http_client.target import Target, read_url
+from jobs.http_client.target import read_url
 from jobs.models import Deletion, Notification, Office, Webhook
 from jobs.notifications import signing
 from jobs.notifications.creation import DEFAULT_TYPES, database_time, events_drained
@@ -178,7 +178,7 @@ def valid_secrets(webhook: Webhook, now: datetime) -> list[str]:
     return [webhook.secret, *old]
 
 
-def check_url(url: str) -> Target:
+def check_url(url: str) -> None:
     """Refuse what cannot be a webhook's address. What a name resolves to is checked at each request."""
     try:
         target = read_url(url)
@@ -187,10 +187,9 @@ def check_url(url: str) -> Target:
     try:
         ip_address(target.host)
     except ValueError:
-        return target
+        return
     if not Allowance.parse(settings.DURE_HTTP_ALLOW).may_reach(target.host, target.port, target.host):
         raise Invalid(errors={"url": [ErrorText("url_not_public")]})
-    return target
 
 
 def check_event_types(event_types: Sequence[str]) -> list[str]:
