@@ -1,13 +1,16 @@
-"""Checks the result files that workers report."""
+"""The files of results: checks what workers report, and opens what was recorded."""
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from django.conf import settings
+
 from exports.failures import text
 from exports.files import Parts, PathRefused, Placed, Store, checksum, split
 from exports.messages import Progress, Result
+from exports.models import ExportJob
 from exports.states import ErrorCode, Status
 
 
@@ -61,3 +64,17 @@ def _read_or_trust(file: BinaryIO, own_output: Placed | None, hashed: Callable[[
     if own_output is not None and own_output.size == os.fstat(file.fileno()).st_size:
         return own_output
     return checksum(file, hashed)
+
+
+class NotAsRecorded(OSError):
+    """Another file has taken the place of the one that was recorded."""
+
+
+def open_result(job: ExportJob) -> BinaryIO:
+    """The recorded file of an export. Raises FileNotFoundError, NotAsRecorded or PathRefused."""
+    store = Store(settings.DURE_EXPORT_PATH)
+    file = store.open(split(store.root, job.result_uri))
+    if os.fstat(file.fileno()).st_size != job.result_size:
+        file.close()
+        raise NotAsRecorded
+    return file

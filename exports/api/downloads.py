@@ -5,15 +5,15 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from django.conf import settings
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header, parse_etags
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from exports.files import PathRefused, Store, split
+from exports.files import PathRefused
 from exports.models import ExportJob
+from exports.results import NotAsRecorded, open_result
 from exports.states import CONTENT_TYPES, JobType, Status
 from jobs.api.framework.problem_details import Problem
 
@@ -66,17 +66,14 @@ def download(request: Request, job: ExportJob) -> HttpResponseBase:
 def _open(job: ExportJob) -> BinaryIO:
     if job.expired_at is not None:
         raise Problem(404, "file_gone", "The file has expired. Export again: the replay still exists.")
-    store = Store(settings.DURE_EXPORT_PATH)
     try:
-        file = store.open(split(store.root, job.result_uri))
+        return open_result(job)
     except PathRefused as refusal:
         raise Problem(400, "outside_export_root", str(refusal)) from None
     except FileNotFoundError:
         raise Problem(404, "file_gone", "The file no longer exists. Export again.") from None
-    if os.fstat(file.fileno()).st_size != job.result_size:
-        file.close()
-        raise Problem(404, "file_gone", "The file is not the recorded one. Export again.")
-    return file
+    except NotAsRecorded:
+        raise Problem(404, "file_gone", "The file is not the recorded one. Export again.") from None
 
 
 def _range_of(request: Request, etag: str, size: int) -> tuple[int, int] | None:

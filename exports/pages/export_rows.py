@@ -1,18 +1,17 @@
 """An export as the pages show it."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.conf import settings
 from django.utils.translation import gettext
 
 from exports import display, failures, links
-from exports.files import PathRefused, Store, split
+from exports.files import PathRefused
 from exports.models import ExportJob, ExportLink
 from exports.pages.forms import LinkForm
 from exports.pages.wait_status import WaitStatus, wait_statuses
+from exports.results import open_result
 from exports.states import LIVE, JobType, Status
 from jobs.display import Text
 
@@ -98,12 +97,11 @@ class ExportRow:
         """Whether a download would not find the recorded file."""
         if not self.job.has_file:
             return False
-        store = Store(settings.DURE_EXPORT_PATH)
         try:
-            with store.open(split(store.root, self.job.result_uri)) as file:
-                return os.fstat(file.fileno()).st_size != self.job.result_size
+            open_result(self.job).close()
         except (OSError, PathRefused):
             return True
+        return False
 
     @property
     def poster(self) -> str:
