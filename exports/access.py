@@ -7,7 +7,7 @@ from exports.models import ExportJob, Replay
 
 
 def exports_of(user: User) -> QuerySet[ExportJob]:
-    return ExportJob.objects.filter(owner=user).select_related("replay")
+    return ExportJob.objects.filter(owner=user)
 
 
 def replays_of(user: User) -> QuerySet[Replay]:

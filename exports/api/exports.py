@@ -59,8 +59,8 @@ FILE_RESPONSES: dict[Any, OpenApiResponse] = {
 
 
 def own_job(request: Request, job_id: int) -> ExportJob:
-    """404 for an export of another user."""
-    return get_object_or_404(exports_of(user_of(request)), pk=job_id)
+    """404 for an export of another user. With its replay, after which a download is named."""
+    return get_object_or_404(exports_of(user_of(request)).select_related("replay"), pk=job_id)
 
 
 class JobsView(APIView):

@@ -3,6 +3,7 @@
 import json
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -31,7 +32,7 @@ FILTERS = {"state": Status.values, "kind": JobType.values}
 @require_safe
 def exports(request: HttpRequest) -> HttpResponse:
     query = read_filter(request.GET, FILTERS)
-    rows = exports_of(current_user(request))
+    rows = _own_exports(request)
     if query.problems:
         rows = rows.none()
     if state := query.get("state"):
@@ -68,7 +69,7 @@ def parts(request: HttpRequest) -> HttpResponse:
     ids = [
         job_id for text in request.GET.getlist("id")[:MAX_PARTS] if (job_id := parse_number(text)) is not None
     ]
-    rows = export_rows(list(exports_of(current_user(request)).filter(pk__in=ids)), timezone.now())
+    rows = export_rows(list(_own_exports(request).filter(pk__in=ids)), timezone.now())
     shape = "full" if request.GET.get("as") == "full" else "rows"
     return render(request, "exports/parts.html", {shape: rows})
 
@@ -127,5 +128,10 @@ def script_context() -> dict[str, str]:
     return {"phases": json.dumps({name: str(text) for name, text in display.PHASE_NAMES.items()})}
 
 
+def _own_exports(request: HttpRequest) -> QuerySet[ExportJob]:
+    """With their replays, whose titles the pages show."""
+    return exports_of(current_user(request)).select_related("replay")
+
+
 def _own(request: HttpRequest, job_id: int) -> ExportJob:
-    return get_object_or_404(exports_of(current_user(request)), pk=job_id)
+    return get_object_or_404(_own_exports(request), pk=job_id)

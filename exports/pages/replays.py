@@ -94,7 +94,8 @@ def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, row: Replay, form: OptionsForm, status: int = 200) -> HttpResponse:
-    jobs = list(exports_of(current_user(request)).filter(replay=row).order_by("-id")[:MAX_EXPORTS])
+    own = exports_of(current_user(request)).filter(replay=row).select_related("replay")
+    jobs = list(own.order_by("-id")[:MAX_EXPORTS])
     context = {
         "section": "exports",
         "replay": row,
