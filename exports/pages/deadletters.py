@@ -14,10 +14,9 @@ from django.views.decorators.http import require_POST, require_safe
 from exports import deadletters
 from exports.messages import MAX_FIELDS, PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter, StreamOutbox
-from exports.pages.filters import read_filter
+from exports.pages.filters import page_newest_first, read_filter
 from exports.pages.wait_status import outbox_stuck_since
-from jobs.ids import parse_number
-from jobs.keyset import page_links, page_of
+from jobs.keyset import page_links
 from jobs.pages.permissions import current_user
 from jobs.pages.verbs import call_verb
 
@@ -49,8 +48,7 @@ def dead_letters(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(state=state)
     if stream := query.get("stream"):
         rows = rows.filter(source_stream=stream)
-    after, before = parse_number(request.GET.get("after")), parse_number(request.GET.get("before"))
-    page = page_of(rows, after=after, before=before, size=SIZE, order=("-pk",))
+    page = page_newest_first(rows, request.GET, SIZE)
     context = {
         "section": "deadletters",
         "page": page,

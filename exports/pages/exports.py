@@ -14,13 +14,13 @@ from exports import display, lifecycle, links
 from exports.access import exports_of
 from exports.models import ExportJob, Replay
 from exports.pages.export_rows import export_rows
-from exports.pages.filters import read_filter
+from exports.pages.filters import page_newest_first, read_filter
 from exports.pages.forms import LinkForm
 from exports.render.options import RenderOptions
 from exports.states import TERMINAL, JobType, Status
 from jobs.errors import Refused
 from jobs.ids import parse_number
-from jobs.keyset import page_links, page_of
+from jobs.keyset import page_links
 from jobs.pages.permissions import current_user
 from jobs.pages.verbs import call_verb
 
@@ -39,8 +39,7 @@ def exports(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(status=state)
     if kind := query.get("kind"):
         rows = rows.filter(job_type=kind)
-    after, before = parse_number(request.GET.get("after")), parse_number(request.GET.get("before"))
-    page = page_of(rows, after=after, before=before, size=SIZE, order=("-pk",))
+    page = page_newest_first(rows, request.GET, SIZE)
     context = {
         "section": "exports",
         "tab": "exports",
@@ -50,7 +49,7 @@ def exports(request: HttpRequest) -> HttpResponse:
         "kinds": display.KIND_NAMES,
         "state": query.get("state"),
         "kind": query.get("kind"),
-        "newest": after is None and before is None,
+        "newest": not request.GET.keys() & {"after", "before"},
         **page_links(page, query.params),
         **script_context(),
     }

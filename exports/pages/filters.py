@@ -1,10 +1,17 @@
-"""The filter of a list, from the query of its URL."""
+"""The filter of a list and the place of its page, from the query of its URL."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
+from django.db.models import Model, QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext as _
+
+from jobs.ids import parse_number
+from jobs.keyset import Page, page_of
+
+Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True)
@@ -29,3 +36,8 @@ def read_filter(query: QueryDict, choices: Mapping[str, Collection[str]]) -> Fil
                 _("%(name)s must be one of %(values)s.") % {"name": name, "values": ", ".join(allowed)}
             )
     return Filter(params, problems)
+
+
+def page_newest_first(rows: QuerySet[Row], query: QueryDict, size: int) -> Page[Row]:
+    after, before = parse_number(query.get("after")), parse_number(query.get("before"))
+    return page_of(rows, after=after, before=before, size=size, order=("-pk",))

@@ -21,11 +21,11 @@ from exports.access import exports_of, replays_of
 from exports.models import Replay
 from exports.pages.export_rows import export_rows
 from exports.pages.exports import script_context, start_export
+from exports.pages.filters import page_newest_first
 from exports.pages.forms import OptionsForm
 from exports.states import JobType
 from jobs.errors import Refused
-from jobs.ids import parse_number
-from jobs.keyset import page_links, page_of
+from jobs.keyset import page_links
 from jobs.pages.permissions import current_user
 from jobs.pages.verbs import call_verb
 
@@ -71,9 +71,7 @@ def replays(request: HttpRequest) -> HttpResponse:
 
 
 def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResponse:
-    after, before = parse_number(request.GET.get("after")), parse_number(request.GET.get("before"))
-    rows = replays_of(current_user(request))
-    page = page_of(rows, after=after, before=before, size=SIZE, order=("-pk",))
+    page = page_newest_first(replays_of(current_user(request)), request.GET, SIZE)
     context = {
         "section": "exports",
         "tab": "replays",
