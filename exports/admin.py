@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from exports import deadletters, display, error_texts, lifecycle
 from exports import links as links_of_exports
-from exports.messages import PROGRESS, REQUESTS, RESULTS
+from exports.messages import INPUTS
 from exports.models import DeadLetter, ExportEvent, ExportJob, ExportLink, Replay, StreamOutbox
 from exports.states import LIVE, TERMINAL, JobType, Status
 from jobs.admin import columns, links
@@ -158,7 +158,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
     )
     list_filter = (
         choice("state", _("state"), names_of(DeadLetter.State)),
-        choice("source_stream", _("stream"), (REQUESTS, PROGRESS, RESULTS), indexed=False),
+        choice("source_stream", _("stream"), INPUTS, indexed=False),
     )
     list_select_related = ("handled_by",)
     beginnings = ("source_id", "reason")

@@ -17,6 +17,8 @@ PROGRESS = "job.progress"
 RESULTS = "job.results"
 DEADLETTER = "job.deadletter"
 CONTROL = "job.control"
+# Those that we read, whose messages may become dead letters.
+INPUTS = (REQUESTS, PROGRESS, RESULTS)
 
 MAX_FIELDS = 16
 MAX_MESSAGE_BYTES = 64 * 1024

@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from exports import sql
-from exports.messages import PROGRESS, REQUESTS, RESULTS
+from exports.messages import INPUTS
 from exports.states import LIVE, TERMINAL, ErrorCode, JobType, Status
 from jobs import metrics, redis
 from jobs.sql import call
@@ -98,7 +98,7 @@ def streams() -> Iterable[Metric]:
     client: Any = redis.client()
     seconds, micros = client.time()
     now = seconds + micros / 1e6
-    for stream in (REQUESTS, PROGRESS, RESULTS):
+    for stream in INPUTS:
         for group in groups_of(client, stream):
             name = group["name"]
             pending.add_metric([stream, name], group["pending"])

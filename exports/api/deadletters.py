@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from exports import deadletters
 from exports.api.examples import DEAD_LETTER_EXAMPLE, page_example
 from exports.api.pages import PAGING, page_of
-from exports.messages import PROGRESS, REQUESTS, RESULTS
+from exports.messages import INPUTS
 from exports.models import DeadLetter
 from exports.schemas import DeadLetterOut, DeadLetterPage
 from jobs.api.framework.authentication import user_of
@@ -25,7 +25,7 @@ from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import OneOf
 
 STATE = OneOf("state", "Only those in this state.", DeadLetter.State.values)
-STREAM = OneOf("sourceStream", "Only those from this stream.", (REQUESTS, PROGRESS, RESULTS))
+STREAM = OneOf("sourceStream", "Only those from this stream.", INPUTS)
 
 
 class _StaffView(APIView):

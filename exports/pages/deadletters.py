@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from exports import deadletters
-from exports.messages import MAX_FIELDS, PROGRESS, REQUESTS, RESULTS
+from exports.messages import INPUTS, MAX_FIELDS
 from exports.models import DeadLetter, StreamOutbox
 from exports.pages.filters import page_newest_first, read_filter
 from exports.pages.wait_status import outbox_stuck_since
@@ -22,8 +22,7 @@ from jobs.pages.verbs import call_verb
 
 SIZE = 50
 ANY = "any"
-STREAMS = (REQUESTS, PROGRESS, RESULTS)
-FILTERS = {"state": (*DeadLetter.State.values, ANY), "stream": STREAMS}
+FILTERS = {"state": (*DeadLetter.State.values, ANY), "stream": INPUTS}
 VERBS: dict[str, Callable[[int, User, datetime], DeadLetter]] = {
     "republish": deadletters.republish,
     "discard": deadletters.discard,
@@ -54,7 +53,7 @@ def dead_letters(request: HttpRequest) -> HttpResponse:
         "page": page,
         "filter": query,
         "states": DeadLetter.State.values,
-        "streams": STREAMS,
+        "streams": INPUTS,
         "state": state,
         "stream": query.get("stream"),
         "stuck_since": outbox_stuck_since(timezone.now()),
