@@ -124,6 +124,11 @@ def text(code: str, **params: object) -> str:
     return problem
 
 
+def on_one_line(foreign: object, length: int) -> str:
+    """A text of a program that is not ours, without line breaks and controls, and no longer than this."""
+    return "".join(sign if sign.isprintable() else " " for sign in str(foreign))[:length]
+
+
 def translate_text(stored: str, translate: Translate) -> str:
     """A text that `text` made, in another language; empty when it is none."""
     for pattern, template in _PATTERNS:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from dure.failures import FailureType
 from exports import outbox, sql
-from exports.failures import text
+from exports.failures import on_one_line, text
 from exports.messages import MAX_TEXT, RESULTS, Result
 from exports.states import ErrorCode, Status
 from jobs.answers import Settlement
@@ -51,7 +51,7 @@ def report_of(job_id: int, state: str, outcome: Any, failure_type: str, error: s
     if state == ExecutionStatus.CANCELLED:
         return Result(job_id, Status.CANCELLED)
     code, message = failure(failure_type, error)
-    return Result(job_id, Status.FAILED, error_code=code, error_message=printable(message))
+    return Result(job_id, Status.FAILED, error_code=code, error_message=on_one_line(message, MAX_TEXT))
 
 
 def failure(failure_type: str, error: str) -> tuple[str, str]:
@@ -65,8 +65,3 @@ def failure(failure_type: str, error: str) -> tuple[str, str]:
         case FailureType.POISON | FailureType.WORKER_LOST:
             return ErrorCode.WORKER_LOST, text("worker_lost")
     return ErrorCode.RENDER_FAILED, text("render_failed", reason=error)
-
-
-def printable(value: str) -> str:
-    """One line, as messages require."""
-    return "".join(sign if sign.isprintable() else " " for sign in value)[:MAX_TEXT]

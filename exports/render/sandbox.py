@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from exports.eventlog import MAX_DURATION_MS
-from exports.failures import NOTES, TEXTS, BadReplay
+from exports.failures import NOTES, TEXTS, BadReplay, on_one_line
 from exports.render.options import DEFAULTS, RenderOptions
 from exports.render.progress import Cancelled, Meter
 from exports.states import JobType, Phase
@@ -40,7 +40,7 @@ MEASURE_LIMITS = Limits(memory=320 * MIB, cpu_seconds=20, output=MIB)
 MEASURE_SECONDS = 30.0
 # The interval of checks for a cancel while the child is silent.
 CHECK_SECONDS = 0.2
-READ_BYTES, MAX_LINE = 65_536, 4_096
+READ_BYTES, MAX_LINE, MAX_TEXT = 65_536, 4_096, 500
 EXIT_TIMEOUT_SECONDS = 5.0
 
 
@@ -196,8 +196,9 @@ def _check_outcome(outcome: dict[str, Any], code: int, limits: Limits, errors: I
     if type(outcome.get("errno")) is int:
         raise OSError(outcome["errno"], os.strerror(outcome["errno"]))
     if code != 0 or outcome.keys() != {"end"}:
-        errors.seek(max(errors.seek(0, os.SEEK_END) - 500, 0))
-        message = _printable(outcome.get("error") or errors.read().decode(errors="replace"))
+        errors.seek(max(errors.seek(0, os.SEEK_END) - MAX_TEXT, 0))
+        output = outcome.get("error") or errors.read().decode(errors="replace")
+        message = on_one_line(output, MAX_TEXT)
         raise RenderFailed(f"The decoding process ended with {code}: {message}")
 
 
@@ -205,14 +206,10 @@ def _bad_replay(code: object, params: object) -> Exception:
     if not isinstance(code, str) or code not in TEXTS or not isinstance(params, dict):
         return RenderFailed(NONSENSE)
     try:
-        return BadReplay(code, **{name: _printable(value) for name, value in params.items()})
+        return BadReplay(code, **{name: on_one_line(value, MAX_TEXT) for name, value in params.items()})
     except (KeyError, TypeError):
         return RenderFailed(NONSENSE)
 
 
 def _signal_name(number: int) -> str:
     return signal.Signals(number).name if number in signal.valid_signals() else str(number)
-
-
-def _printable(text: object) -> str:
-    return "".join(sign if sign.isprintable() else " " for sign in str(text))[:500]
