@@ -64,7 +64,7 @@ class Listener:
 
     def recover(self) -> None:
         """Redis has lost its data: requests that no worker has accepted are sent again."""
-        count = lifecycle.republish_requests(_now())
+        count = lifecycle.republish_requests(timezone.now())
         log.warning("created the consumer groups; republished the requests of %s exports", count)
 
     def poll(self, block_ms: int | None = BLOCK_MS) -> int:
@@ -100,13 +100,13 @@ class Listener:
 
     def _apply(self, entries: Sequence[Entry], verdicts: Mapping[str, Verdict]) -> BatchStats:
         try:
-            return apply(entries, verdicts, _now())
+            return apply(entries, verdicts, timezone.now())
         except (*DATABASE_ERRORS, *ERRORS):
             raise
         except Exception:
             if len(entries) == 1:
                 log.exception("could not apply message %s of %s", entries[0].id, entries[0].stream)
-                return dead_letter(entries, "it could not be applied: see the listener's log", _now())
+                return dead_letter(entries, "it could not be applied: see the listener's log", timezone.now())
             # One of them is at fault. The others must neither wait for it nor fail with it.
             return sum((self._apply([entry], verdicts) for entry in entries), BatchStats())
 
@@ -120,7 +120,7 @@ class Listener:
             failing = [entry for entry in entries if deliveries.get(entry.id, 0) > MAX_DELIVERIES]
             if failing:
                 reason = f"it was delivered {MAX_DELIVERIES} times and never acknowledged"
-                dead_letter(failing, reason, _now())
+                dead_letter(failing, reason, timezone.now())
                 streams.acknowledge(self.redis, failing)
             self.process([entry for entry in entries if entry not in failing])
             count += len(entries)
@@ -128,7 +128,7 @@ class Listener:
 
     def sweep(self, healthy_seconds: float) -> None:
         """Takes over messages, repairs missing results, fails stalled exports and trims the streams."""
-        now = _now()
+        now = timezone.now()
         streams.keep(self.redis, self.name, RESULTS, self.checks.entry_ids)
         lifecycle.write_heard_at(self.checks.job_ids, now)
         self.take_over()
@@ -143,7 +143,7 @@ class Listener:
 
     def delete_old(self, full: bool = False) -> None:
         """Deletes old events and orphan files."""
-        now = _now()
+        now = timezone.now()
         events.delete_old(now)
         orphan_files.sweep_once(now, changed_within=None if full else timedelta(hours=1))
 
@@ -210,7 +210,3 @@ def _repeat_passes(listener: Listener, stopped: Callable[[], bool]) -> None:
             connection.close()
             time.sleep(pause)
             pause = min(pause * 2, 5.0)
-
-
-def _now() -> datetime:
-    return timezone.now()
