@@ -44,22 +44,6 @@ class Received:
     message: Progress | Result
 
 
-@dataclass(slots=True)
-class BatchStats:
-    """The effects of a batch of messages."""
-
-    applied: int = 0
-    ignored: int = 0
-    dead_lettered: int = 0
-
-    def __add__(self, other: "BatchStats") -> "BatchStats":
-        return BatchStats(
-            self.applied + other.applied,
-            self.ignored + other.ignored,
-            self.dead_lettered + other.dead_lettered,
-        )
-
-
 # --- request, accept_request: how an export begins ------------------------------------------------
 
 
@@ -124,13 +108,13 @@ def apply_messages(
     unparsable: Sequence[DeadLetterIn],
     verdicts: Mapping[str, Verdict],
     now: datetime,
-) -> BatchStats:
+) -> int:
     """Applies a batch in its order and dead-letters what cannot be applied: all of it, or nothing.
 
     A repeated or late message changes nothing and is no error. `verdicts` are on the files of the results, by
-    the ids of the messages.
+    the ids of the messages. Answers how many messages were dead-lettered.
     """
-    stats, rejected, new_events = BatchStats(), list(unparsable), list[ExportEvent]()
+    rejected, new_events = list(unparsable), list[ExportEvent]()
     with transaction.atomic():
         jobs = _lock({entry.message.job_id for entry in batch})
         changed: set[int] = set()
@@ -142,17 +126,14 @@ def apply_messages(
                 continue
             reason = _apply(job, entry.message, verdict, now)
             if reason is None:
-                stats.ignored += 1
                 continue
-            stats.applied += 1
             changed.add(job.pk)
             new_events.append(events.new_event(job, now))
             if reason:
                 rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, reason))
         _write(jobs, changed, now)
         events.store(new_events)
-        stats.dead_lettered = deadletters.dead_letter(rejected, now)
-    return stats
+        return deadletters.dead_letter(rejected, now)
 
 
 def _lock(job_ids: Iterable[int]) -> dict[int, ExportJob]:

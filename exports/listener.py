@@ -19,7 +19,7 @@ from redis import Redis
 
 from exports import deadletters, events, lifecycle, orphan_files, outbox, reports, streams
 from exports.deadletters import DeadLetterIn
-from exports.lifecycle import BatchStats, Received
+from exports.lifecycle import Received
 from exports.messages import (
     PROGRESS,
     REQUESTS,
@@ -84,21 +84,21 @@ class Listener:
         self.process(requests)
         return len(reports) + len(requests)
 
-    def process(self, entries: Sequence[Entry]) -> BatchStats:
+    def process(self, entries: Sequence[Entry]) -> None:
         """Applies messages, and acknowledges them once they are committed; results once they are checked."""
-        stats = self._commit(self.checks.start(entries), {})
-        return stats + self._commit(*self.checks.take_finished())
+        self._commit(self.checks.start(entries), {})
+        self._commit(*self.checks.take_finished())
 
-    def _commit(self, entries: Sequence[Entry], verdicts: Mapping[str, Verdict]) -> BatchStats:
+    def _commit(self, entries: Sequence[Entry], verdicts: Mapping[str, Verdict]) -> None:
         if not entries:
-            return BatchStats()
-        stats = self._apply(entries, verdicts)
+            return
+        dead_lettered = self._apply(entries, verdicts)
         streams.acknowledge(self.redis, entries)
-        if stats.dead_lettered:
-            log.warning("dead-lettered %s messages", stats.dead_lettered)
-        return stats
+        if dead_lettered:
+            log.warning("dead-lettered %s messages", dead_lettered)
 
-    def _apply(self, entries: Sequence[Entry], verdicts: Mapping[str, Verdict]) -> BatchStats:
+    def _apply(self, entries: Sequence[Entry], verdicts: Mapping[str, Verdict]) -> int:
+        """Answers how many messages were dead-lettered."""
         try:
             return apply(entries, verdicts, timezone.now())
         except (*DATABASE_ERRORS, *ERRORS):
@@ -108,7 +108,7 @@ class Listener:
                 log.exception("could not apply message %s of %s", entries[0].id, entries[0].stream)
                 return dead_letter(entries, "it could not be applied: see the listener's log", timezone.now())
             # One of them is at fault. The others must neither wait for it nor fail with it.
-            return sum((self._apply([entry], verdicts) for entry in entries), BatchStats())
+            return sum(self._apply([entry], verdicts) for entry in entries)
 
     def take_over(self) -> int:
         """Processes what dead listeners left. A message that was delivered too often is dead-lettered."""
@@ -148,15 +148,16 @@ class Listener:
         orphan_files.sweep_once(now, changed_within=None if full else timedelta(hours=1))
 
 
-def apply(entries: Sequence[Entry], verdicts: Mapping[str, Verdict], now: datetime) -> BatchStats:
-    """One transaction for all progress and results; one for each request, because each starts a run."""
-    received, rejected, requests = list[Received](), list[DeadLetterIn](), 0
+def apply(entries: Sequence[Entry], verdicts: Mapping[str, Verdict], now: datetime) -> int:
+    """One transaction for all progress and results; one for each request, because each starts a run.
+
+    Answers how many messages were dead-lettered."""
+    received, rejected = list[Received](), list[DeadLetterIn]()
     for entry in entries:
         if entry.raw is None:
             continue
         try:
             if entry.stream == REQUESTS:
-                requests += 1
                 if reason := lifecycle.accept_request(parse_request(entry.raw)):
                     rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, reason))
             else:
@@ -164,17 +165,13 @@ def apply(entries: Sequence[Entry], verdicts: Mapping[str, Verdict], now: dateti
                 received.append(Received(entry.stream, entry.id, entry.raw, message))
         except BadMessage as bad:
             rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, str(bad)))
-    stats = BatchStats()
-    if received or rejected:
-        stats = lifecycle.apply_messages(received, rejected, verdicts, now)
-    stats.applied += requests
-    return stats
+    return lifecycle.apply_messages(received, rejected, verdicts, now) if received or rejected else 0
 
 
-def dead_letter(entries: Sequence[Entry], reason: str, now: datetime) -> BatchStats:
+def dead_letter(entries: Sequence[Entry], reason: str, now: datetime) -> int:
     messages = [DeadLetterIn(entry.stream, entry.id, entry.raw or {}, reason) for entry in entries]
     with transaction.atomic():
-        return BatchStats(dead_lettered=deadletters.dead_letter(messages, now))
+        return deadletters.dead_letter(messages, now)
 
 
 def run(listener: Listener, stopped: Callable[[], bool]) -> None:
