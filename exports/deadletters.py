@@ -10,17 +10,16 @@ from django.db import transaction
 from django.utils.timezone import localtime
 
 from exports import outbox, sql
-from exports.messages import DEADLETTER, Fields, sanitized_copy
+from exports.messages import DEADLETTER, sanitized_copy
 from exports.models import DeadLetter
+from exports.streams import Entry
 from jobs.errors import Conflict
 from jobs.sql import call
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterIn:
-    source_stream: str
-    source_id: str
-    raw: Fields
+    entry: Entry
     reason: str
 
 
@@ -33,10 +32,11 @@ def dead_letter(messages: Sequence[DeadLetterIn], now: datetime) -> int:
         return 0
     rows = {}
     for message in messages:
-        fields, whole = sanitized_copy(message.raw)
-        rows[message.source_stream, message.source_id] = {
-            "source_stream": message.source_stream,
-            "source_id": message.source_id,
+        entry = message.entry
+        fields, whole = sanitized_copy(entry.raw or {})
+        rows[entry.stream, entry.id] = {
+            "source_stream": entry.stream,
+            "source_id": entry.id,
             "fields": fields,
             "whole": whole,
             "reason": message.reason[:500],

@@ -22,6 +22,7 @@ from exports.models import ExportEvent, ExportJob, Replay, StreamOutbox
 from exports.render.options import DEFAULTS, RenderOptions
 from exports.results import Verdict, names_file
 from exports.states import LIVE, TERMINAL, ErrorCode, JobType, Status
+from exports.streams import Entry
 from exports.transitions import State, advance, settle
 from jobs import activity, registry
 from jobs import lifecycle as engine
@@ -38,9 +39,7 @@ NO_SUCH_JOB = "there is no such job"
 class Received:
     """A message that was parsed, and where it stood."""
 
-    stream: str
-    id: str
-    raw: dict[bytes, bytes]
+    entry: Entry
     message: Progress | Result
 
 
@@ -116,21 +115,22 @@ def apply_messages(
     """
     rejected, new_events = list(unparsable), list[ExportEvent]()
     with transaction.atomic():
-        jobs = _lock({entry.message.job_id for entry in batch})
+        jobs = _lock({received.message.job_id for received in batch})
         changed: set[int] = set()
-        for entry in batch:
-            job, verdict = jobs.get(entry.message.job_id), verdicts.get(entry.id)
+        for received in batch:
+            message, verdict = received.message, verdicts.get(received.entry.id)
+            job = jobs.get(message.job_id)
             # A job that did not exist when its result was checked has no verdict.
-            if job is None or (verdict is None and job.status in LIVE and names_file(entry.message)):
-                rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, NO_SUCH_JOB))
+            if job is None or (verdict is None and job.status in LIVE and names_file(message)):
+                rejected.append(DeadLetterIn(received.entry, NO_SUCH_JOB))
                 continue
-            reason = _apply(job, entry.message, verdict, now)
+            reason = _apply(job, message, verdict, now)
             if reason is None:
                 continue
             changed.add(job.pk)
             new_events.append(events.new_event(job, now))
             if reason:
-                rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, reason))
+                rejected.append(DeadLetterIn(received.entry, reason))
         _write(jobs, changed, now)
         events.store(new_events)
         return deadletters.dead_letter(rejected, now)

@@ -159,19 +159,17 @@ def apply(entries: Sequence[Entry], verdicts: Mapping[str, Verdict], now: dateti
         try:
             if entry.stream == REQUESTS:
                 if reason := lifecycle.accept_request(parse_request(entry.raw)):
-                    rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, reason))
+                    rejected.append(DeadLetterIn(entry, reason))
             else:
-                message = PARSERS[entry.stream](entry.raw)
-                received.append(Received(entry.stream, entry.id, entry.raw, message))
+                received.append(Received(entry, PARSERS[entry.stream](entry.raw)))
         except BadMessage as bad:
-            rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, str(bad)))
+            rejected.append(DeadLetterIn(entry, str(bad)))
     return lifecycle.apply_messages(received, rejected, verdicts, now) if received or rejected else 0
 
 
 def dead_letter(entries: Sequence[Entry], reason: str, now: datetime) -> int:
-    messages = [DeadLetterIn(entry.stream, entry.id, entry.raw or {}, reason) for entry in entries]
     with transaction.atomic():
-        return deadletters.dead_letter(messages, now)
+        return deadletters.dead_letter([DeadLetterIn(entry, reason) for entry in entries], now)
 
 
 def run(listener: Listener, stopped: Callable[[], bool]) -> None:

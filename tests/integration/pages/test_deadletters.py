@@ -10,6 +10,7 @@ from exports import deadletters
 from exports.deadletters import DeadLetterIn
 from exports.messages import DEADLETTER, PROGRESS, RESULTS
 from exports.models import DeadLetter, StreamOutbox
+from exports.streams import Entry
 from tests.integration import export_tools as tools
 from tests.integration.pages.clients import page_text, signed_in
 
@@ -30,7 +31,7 @@ def dead_letter(
     number: int = 1, stream: str = PROGRESS, raw: Any = None, reason: str = "no such job"
 ) -> DeadLetter:
     deadletters.dead_letter(
-        [DeadLetterIn(stream, f"{number}-0", raw or {b"jobId": b"7", b"progress": b"5"}, reason)],
+        [DeadLetterIn(Entry(stream, f"{number}-0", raw or {b"jobId": b"7", b"progress": b"5"}), reason)],
         timezone.now(),
     )
     StreamOutbox.objects.filter(stream=DEADLETTER).delete()
