@@ -25,6 +25,8 @@ MAX_MESSAGE_BYTES = 64 * 1024
 MAX_TEXT = 1_000
 MAX_PHASE = 32
 MAX_PATH = 4_096
+# What a dead letter keeps of each field.
+KEPT_NAME_BYTES, KEPT_VALUE_BYTES = 64, 4_096
 BIGGEST_ID = 2**63 - 1
 
 # The names of RenderOptions on the wire.
@@ -179,7 +181,7 @@ def parse_result(raw: Fields) -> Result:
     )
 
 
-def sanitized_copy(raw: Fields, limit: int = 4_096) -> tuple[dict[str, str], bool]:
+def sanitized_copy(raw: Fields) -> tuple[dict[str, str], bool]:
     """The fields in a form that can be stored and shown, and whether they are complete.
 
     Never raises: it escapes bytes that are not UTF-8 and controls, and cuts long values.
@@ -188,7 +190,7 @@ def sanitized_copy(raw: Fields, limit: int = 4_096) -> tuple[dict[str, str], boo
     whole = len(raw) <= MAX_FIELDS
     for name, value in list(raw.items())[:MAX_FIELDS]:
         texts = []
-        for part, size in ((name, 64), (value, limit)):
+        for part, size in ((name, KEPT_NAME_BYTES), (value, KEPT_VALUE_BYTES)):
             text = part[:size].decode("utf-8", "backslashreplace")
             clean = _UNPRINTABLE.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
             whole = whole and clean.encode("utf-8", "replace") == part
