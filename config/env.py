@@ -1,7 +1,8 @@
 """Reads settings from environment variables. A malformed value is an error that names its variable."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -29,6 +30,10 @@ def flag(name: str, default: bool = False) -> bool:
 
 def integer(name: str, default: int, *, low: int = 0, high: int = 2**31 - 1) -> int:
     return _number(name, default, int, low, high, kind="a whole number")
+
+
+def port(name: str, default: int) -> int:
+    return integer(name, default, low=1, high=65_535)
 
 
 def seconds(name: str, default: float, *, low: float = 0.05, high: float = 86_400.0) -> float:
@@ -68,11 +73,9 @@ def issuer(name: str, *, http: bool) -> str:
     url = text(name)
     if not url:
         return ""
-    try:
+    with _reading_url(name):
         parts = urlsplit(url)
         _ = parts.port
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name} is not a URL: {error}.") from None
     schemes = ("https", "http") if http else ("https",)
     if (
         parts.scheme not in schemes
@@ -83,6 +86,15 @@ def issuer(name: str, *, http: bool) -> str:
     ):
         raise ImproperlyConfigured(f"{name} must look like https://id.example/realm; got {url!r}.")
     return url
+
+
+@contextmanager
+def _reading_url(name: str) -> Iterator[None]:
+    """What is no URL is refused by the name of its variable."""
+    try:
+        yield
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} is not a URL: {error}.") from None
 
 
 def folder(name: str, default: Path) -> Path:
@@ -96,11 +108,9 @@ def postgres(name: str, default: str) -> dict[str, Any]:
     have commas between, as in libpq: a primary and its standbys.
     """
     url = text(name, default)
-    try:
+    with _reading_url(name):
         parts = urlsplit(url)
         hosts, ports = _hosts(parts.netloc.rpartition("@")[2])
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name} is not a URL: {error}.") from None
     if parts.scheme not in ("postgres", "postgresql"):
         raise ImproperlyConfigured(
             f"{name} must look like postgresql://user:password@host:5432/name; "
@@ -132,11 +142,9 @@ def _hosts(netloc: str) -> tuple[str, str]:
 
 def redis(name: str, default: str) -> str:
     url = text(name, default)
-    try:
+    with _reading_url(name):
         parts = urlsplit(url)
         _ = parts.port
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name} is not a URL: {error}.") from None
     if parts.scheme not in ("redis", "rediss") or not parts.hostname:
         raise ImproperlyConfigured(
             f"{name} must look like redis://:password@host:6379/0; "

@@ -20,7 +20,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DURE_ENV = env.choice("DURE_ENV", "development", ("development", "test", "production"))
 PRODUCTION = DURE_ENV == "production"
 DURE_HOME = env.folder("DURE_HOME", BASE_DIR / "var")
-PORT = env.integer("PORT", 8000, low=1, high=65_535)
+PORT = env.port("PORT", 8000)
+FLOWER_PORT = env.port("FLOWER_PORT", 5555)
 BASE_URL = env.text("DURE_BASE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 
 DEBUG = env.flag("DURE_DEBUG")
@@ -29,10 +30,8 @@ SECRET_KEY = env.text("DURE_SECRET_KEY", DEVELOPMENT_SECRET)
 CRON_SECRET = env.text("CRON_SECRET")
 FLOWER_BASIC_AUTH = env.text("FLOWER_BASIC_AUTH")
 # The address of Flower for operators' browsers. Pages link to it unless it is empty.
-DURE_FLOWER_URL = env.text(
-    "DURE_FLOWER_URL",
-    "" if PRODUCTION else f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555, low=1, high=65_535)}",
-).rstrip("/")
+_flower_url = "" if PRODUCTION else f"http://127.0.0.1:{FLOWER_PORT}"
+DURE_FLOWER_URL = env.text("DURE_FLOWER_URL", _flower_url).rstrip("/")
 
 _servers = dev.running_servers(DURE_HOME)
 DATABASE_URL = env.text("DATABASE_URL", _servers.database if _servers else "")
@@ -215,7 +214,7 @@ DURE_MAIL_IS_SET = bool(env.text("DURE_EMAIL_HOST") or env.text("DURE_EMAIL_BACK
 PASSWORD_RESET_TIMEOUT = 3_600
 EMAIL_BACKEND = env.text("DURE_EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
 EMAIL_HOST = env.text("DURE_EMAIL_HOST", "localhost")
-EMAIL_PORT = env.integer("DURE_EMAIL_PORT", 25, low=1, high=65_535)
+EMAIL_PORT = env.port("DURE_EMAIL_PORT", 25)
 EMAIL_HOST_USER = env.text("DURE_EMAIL_USER")
 EMAIL_HOST_PASSWORD = env.text("DURE_EMAIL_PASSWORD")
 EMAIL_USE_TLS = env.flag("DURE_EMAIL_TLS")

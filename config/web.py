@@ -12,7 +12,7 @@ import uvicorn
 from config import env
 
 HOST = env.text("HOST", "127.0.0.1")
-PORT = env.integer("PORT", 8000, low=1, high=65_535)
+PORT = env.port("PORT", 8000)
 
 
 def main() -> None:

@@ -78,7 +78,7 @@ def read() -> Options:
         home=settings.DURE_HOME,
         host=env.text("HOST", ports.LOOPBACK),
         port=settings.PORT,
-        flower_port=env.integer("FLOWER_PORT", 5555, low=1, high=65_535),
+        flower_port=settings.FLOWER_PORT,
         database_url=env.text("DATABASE_URL"),
         redis_url=env.text("REDIS_URL"),
         has_demo=env.flag("DEMO", True),

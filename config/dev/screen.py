@@ -9,6 +9,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from config.dev import CREDENTIALS
 from config.dev.home import Home
 from config.dev.process import Process
 
@@ -107,7 +108,7 @@ def summary(credentials: dict[str, Any], home: Home) -> str:
     for user in credentials["users"]:
         rows.append((user["username"], f"password  {user['password']}   ({user['role']})"))
         rows.append(("", f"token     {user['token']}"))
-    rows += [("", ""), ("Logs", str(home.logs)), ("Secrets", str(home.path / "credentials.json"))]
+    rows += [("", ""), ("Logs", str(home.logs)), ("Secrets", str(home.path / CREDENTIALS))]
     names = max(len(name) for name, _ in rows)
     lines = [f"{name:<{names}}  {value}" for name, value in rows]
     lines = ["Dure is running", "", *lines, "", "Ctrl-C stops everything"]

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage
 
-from config import env
+from config.dev import CREDENTIALS
 from config.dev.home import read_json
 from jobs.diagnostics import error, ok, register, warning
 from jobs.texts import first_line
@@ -24,10 +24,10 @@ def check_addresses() -> Iterator[CheckMessage]:
     credentials = _credentials_of_make_up()
     web = str(credentials.get("base_url") or f"http://127.0.0.1:{settings.PORT}")
     published = credentials.get("flower")
-    flower_port = env.integer("FLOWER_PORT", 5555, low=1, high=65_535)
-    flower = published.get("url") if isinstance(published, dict) else f"http://127.0.0.1:{flower_port}"
-    if flower_port == settings.PORT and not credentials:
-        yield error("ports", f"PORT and FLOWER_PORT are both {flower_port}", "change one of them")
+    own_flower = f"http://127.0.0.1:{settings.FLOWER_PORT}"
+    flower = published.get("url") if isinstance(published, dict) else own_flower
+    if settings.FLOWER_PORT == settings.PORT and not credentials:
+        yield error("ports", f"PORT and FLOWER_PORT are both {settings.PORT}", "change one of them")
     yield check_web(web, _get(web, "/healthz"), _get(web, "/readyz"))
     yield check_flower(str(flower), _get(str(flower), "/"))
     yield check_flower_password(settings.FLOWER_BASIC_AUTH)
@@ -36,7 +36,7 @@ def check_addresses() -> Iterator[CheckMessage]:
 def _credentials_of_make_up() -> dict[str, object]:
     """The credentials of a running `make up`, for its addresses; no check uses the secrets."""
     try:
-        credentials = read_json(settings.DURE_HOME / "credentials.json")
+        credentials = read_json(settings.DURE_HOME / CREDENTIALS)
     except Exception:  # another user's, or damaged: `make up` reports that
         return {}
     return credentials if isinstance(credentials, dict) else {}

@@ -15,7 +15,9 @@ from jobs.insight.reasons import Code
 from tests.workers import ROOT
 
 PACKAGES = ("config", "jobs", "scheduler", "exports", "workers")
-READERS = ("text", "flag", "integer", "seconds", "words", "choice", "folder", "postgres", "redis", "issuer")
+READERS = (
+    "text", "flag", "integer", "port", "seconds", "words", "choice", "folder", "postgres", "redis", "issuer",
+)  # fmt: skip
 # Set by one of our processes for another.
 OURS = {"DURE_EMBEDDED_VARIABLES", "DJANGO_SETTINGS_MODULE", "PATH"}
 # Read by programs that we start, not by our Python.
