@@ -13,12 +13,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.bench.engine import live, poll, quantile, started_at
+from tests.bench.engine import start_latencies
+from tests.bench.measurement import CALM, quantile, resident_mib
 from tests.bench.scratch import scratch
-from tests.bench.sockets import resident
 
 JOBS, EDGES = 10_000, 100_000
-CALM = {"DURE_LEASE_SECONDS": "30", "DURE_HEARTBEAT_SECONDS": "10", "DURE_REPUBLISH_SECONDS": "10"}
 
 
 class Caller:
@@ -51,16 +50,11 @@ def an_office() -> tuple[Any, str]:
 
 
 def latency(port: int, count: int) -> list[float]:
-    """Times from the request to the start in the worker, by the database's clock on the same machine."""
+    """Times from the request to the start in the worker."""
     office, token = an_office()
     caller = Caller(port, token)
-    before = []
-    for _ in range(count):
-        before.append(time.time())
-        caller.post(f"/api/offices/{office.id}/jobs", {"task_id": "bench.noop"})
-        poll(lambda: not live(office))
-        time.sleep(0.01)
-    return [start - called for called, start in zip(before, started_at(office), strict=True)]
+    path, job = f"/api/offices/{office.id}/jobs", {"task_id": "bench.noop"}
+    return start_latencies(office, lambda: caller.post(path, job), count)
 
 
 def graph() -> dict[str, Any]:
@@ -92,11 +86,11 @@ def largest(port: int, pid: int) -> tuple[float, float, float]:
     office, token = an_office()
     Office.objects.filter(pk=office.pk).update(paused=True)
     caller, body = Caller(port, token), graph()
-    before = resident(pid)
+    before = resident_mib(pid)
     began = time.perf_counter()
     caller.post(f"/api/offices/{office.id}/jobs", body)
     submitted = time.perf_counter() - began
-    grown = resident(pid) - before
+    grown = resident_mib(pid) - before
     began = time.perf_counter()
     answer = caller.post(f"/api/offices/{office.id}/jobs/cancel-all", {})
     cancelled = time.perf_counter() - began

@@ -13,9 +13,13 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tests.bench.measurement import CALM, poll, quantile
 from tests.bench.scratch import NUMBERS, redis_url, scratch
+
+if TYPE_CHECKING:
+    from tests.workers import Process
 
 # Few worker processes, so that the software is measured and not the machine.
 PROCESSES = 2
@@ -36,15 +40,6 @@ class Report:
         print(f"{work:<58} {text}", flush=True)
 
 
-def poll(condition: Callable[[], bool], patience: float = 300.0, pause: float = 0.003) -> float:
-    until = time.monotonic() + patience
-    while not condition():
-        if time.monotonic() > until:
-            raise SystemExit("the work did not end in time")
-        time.sleep(pause)
-    return time.perf_counter()
-
-
 # --- raw Celery ------------------------------------------------------------------------------------
 
 
@@ -60,6 +55,9 @@ class Raw:
         self.noop = raw_celery.noop
         self.clock = raw_celery.clock
         self.results = Redis.from_url(redis_url(NUMBERS["raw_results"]))
+
+    def wait_for_worker(self) -> None:
+        poll(lambda: bool(self.app.control.ping(timeout=1)))
 
     def throughput(self, count: int) -> float:
         """Publishes while the worker does not consume, then lets it consume."""
@@ -109,6 +107,17 @@ class Raw:
         return times
 
 
+def a_raw_worker(folder: Path, *options: str) -> "Process":
+    from tests.workers import celery
+
+    return celery(
+        *("worker", "-Q", "raw", "-n", "raw@test", "--without-mingle", *options),
+        log=folder / "raw.log",
+        app="tests.bench.raw_celery",
+        level="WARNING",
+    )
+
+
 # --- ours ------------------------------------------------------------------------------------------
 
 
@@ -132,19 +141,23 @@ def live(office: Any) -> bool:
     return Job.objects.filter(office=office, status__in=JOB_LIVE).exists()
 
 
-def throughput(limit: int, count: int) -> float:
+def throughput(limit: int, count: int, offices: int = 1) -> float:
+    """Jobs a second of so many offices, each with its share of the jobs, from their resumption on."""
     from jobs import lifecycle
     from jobs.models import Office
 
-    office = an_office(limit)
-    Office.objects.filter(id=office.id).update(paused=True)
-    submit(office, [{} for _ in range(count)])
-    Office.objects.filter(id=office.id).update(paused=False)
+    made = [an_office(limit) for _ in range(offices)]
+    rows = Office.objects.filter(id__in=[office.id for office in made])
+    rows.update(paused=True)
+    for office in made:
+        submit(office, [{} for _ in range(count // offices)])
+    rows.update(paused=False)
     started = time.time()
-    lifecycle.advance_office(office.id)
+    for office in made:
+        lifecycle.advance_office(office.id)
     # Polls seldom, because polling loads the database; the end is recorded in the rows.
-    poll(lambda: not live(office), pause=0.1)
-    return count / (max(completed_at(office)) - started)
+    poll(lambda: not any(live(office) for office in made), pause=0.1)
+    return count / (max(max(completed_at(office)) for office in made) - started)
 
 
 def chain_hop(length: int) -> float:
@@ -169,21 +182,22 @@ def layers(depth: int, width: int, fan_in: int) -> float:
 
 
 def latency(count: int) -> list[float]:
-    """Times from the call to the start in the worker, by the database's clock on the same machine."""
+    from jobs import lifecycle, submission
+
     office = an_office(3)
+    job = {"task_id": "bench.noop"}
+    return start_latencies(office, lambda: lifecycle.submit(submission.read(office, job)), count)
+
+
+def start_latencies(office: Any, submit_one: Callable[[], object], count: int) -> list[float]:
+    """Times from the call to the start in the worker, by the database's clock on the same machine."""
     before = []
     for _ in range(count):
         before.append(time.time())
-        submit_one(office)
-        poll(lambda: not live(office))
+        submit_one()
+        poll(lambda: not live(office), pause=0.003)
         time.sleep(0.01)
     return [start - called for called, start in zip(before, started_at(office), strict=True)]
-
-
-def submit_one(office: Any) -> None:
-    from jobs import lifecycle, submission
-
-    lifecycle.submit(submission.read(office, {"task_id": "bench.noop"}))
 
 
 def started_at(office: Any) -> list[float]:
@@ -256,11 +270,6 @@ def fill_with_ended(count: int) -> None:
         cursor.execute("ANALYZE job_queue; ANALYZE job_executions; ANALYZE job_attempts; ANALYZE job_events")
 
 
-def quantile(values: list[float], q: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * q))]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -277,33 +286,21 @@ def main() -> None:
 def run(options: argparse.Namespace, folder: Path) -> None:
     from celery import current_app
 
-    from tests.workers import celery, worker
+    from tests.workers import worker
 
     machine = platform.processor() or platform.machine()
     print(f"{machine}, {os.cpu_count()} cores, Python {platform.python_version()}")
     report = Report()
     parts = set(options.only.split(",")) - {""} or {"throughput", "chain", "layers", "latency", "ended"}
     # Both at the level that logs nothing for each task.
-    raw_worker = celery(
-        "worker",
-        "-Q",
-        "raw",
-        "-n",
-        "raw@test",
-        "-c",
-        str(PROCESSES),
-        log=folder / "raw.log",
-        app="tests.bench.raw_celery",
-        level="WARNING",
-    )
-    normal = {"DURE_LEASE_SECONDS": "30", "DURE_HEARTBEAT_SECONDS": "10", "DURE_REPUBLISH_SECONDS": "10"}
+    raw_worker = a_raw_worker(folder, "-c", str(PROCESSES))
     ours = [
-        worker(folder, queues=queues, concurrency=count, name=queues, env=normal, level="WARNING")
+        worker(folder, queues=queues, concurrency=count, name=queues, env=CALM, level="WARNING")
         for queues, count in (("default", PROCESSES), ("control", 1))
     ]
     try:
         raw = Raw()
-        poll(lambda: bool(raw.app.control.ping(timeout=1)))
+        raw.wait_for_worker()
         poll(lambda: len(current_app.control.ping(timeout=1)) == len(ours))
         raw.throughput(200)
         throughput(50, 200)

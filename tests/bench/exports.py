@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.bench.measurement import resident_mib
 from tests.bench.scratch import scratch
-from tests.bench.sockets import resident
 
 JOBS, MESSAGES = 100, 10_000
 MIB, GIB = 2**20, 2**30
@@ -72,12 +72,12 @@ def measure_downloads(web: Any, job: Any, token: str) -> None:
         while chunk := answer.read(4 * MIB):
             got += len(chunk)
             if got % (64 * MIB) == 0:
-                most[0] = max(most[0], int(resident(web.process.pid) * MIB))
+                most[0] = max(most[0], int(resident_mib(web.process.pid) * MIB))
         assert got == GIB
 
     web.request("GET", f"/api/jobs/{job.pk}", b"", headers).read()
     for clients in (1, 4):
-        before, most[0], began = resident(web.process.pid), 0, time.perf_counter()
+        before, most[0], began = resident_mib(web.process.pid), 0, time.perf_counter()
         threads = [threading.Thread(target=download) for _ in range(clients)]
         for thread in threads:
             thread.start()

@@ -8,14 +8,13 @@ connections waited for a lock, on average.
 
 import argparse
 import statistics
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-from tests.bench.engine import Raw, an_office, completed_at, live, poll, submit
+from tests.bench.engine import Raw, a_raw_worker, throughput
 from tests.bench.scratch import scratch
 from tests.workers import celery
 
@@ -60,24 +59,6 @@ def lock_waits() -> Iterator[list[tuple[int, int]]]:
         thread.join()
 
 
-def throughput(offices: int, slots: int, count: int) -> float:
-    """Jobs a second of so many offices, each with its share of the jobs, from their resumption on."""
-    from jobs import lifecycle
-    from jobs.models import Office
-
-    made = [an_office(slots) for _ in range(offices)]
-    names = [office.id for office in made]
-    Office.objects.filter(id__in=names).update(paused=True)
-    for office in made:
-        submit(office, [{} for _ in range(count // offices)])
-    Office.objects.filter(id__in=names).update(paused=False)
-    started = time.time()
-    for name in names:
-        lifecycle.advance_office(name)
-    poll(lambda: not any(live(office) for office in made), pause=0.1)
-    return count / (max(moment for office in made for moment in completed_at(office)) - started)
-
-
 def measure(folder: Path, count: int, rounds: int) -> None:
     seen: dict[tuple[str, str], list[float]] = defaultdict(list)
     waits: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -86,10 +67,10 @@ def measure(folder: Path, count: int, rounds: int) -> None:
             queues = ["worker", "-Q", "default,control", "-n", f"scale{number}@test", "--without-mingle"]
             worker = celery(*queues, *options, log=folder / "worker.log", level="WARNING")
             try:
-                throughput(1, 50, 200)
+                throughput(50, 200)
                 for kind, (offices, slots) in OFFICES.items():
                     with lock_waits() as samples:
-                        rate = throughput(offices, slots, count)
+                        rate = throughput(slots, count, offices)
                     seen[name, kind].append(rate)
                     if offices == 1:
                         waits[name] += samples
@@ -108,16 +89,10 @@ def measure(folder: Path, count: int, rounds: int) -> None:
 
 
 def raw_throughput(folder: Path, options: list[str], count: int) -> float:
-    worker = celery(
-        *("worker", "-Q", "raw", "-n", "raw@test", "--without-mingle"),
-        *options,
-        log=folder / "raw.log",
-        app="tests.bench.raw_celery",
-        level="WARNING",
-    )
+    worker = a_raw_worker(folder, *options)
     try:
         raw = Raw()
-        poll(lambda: bool(raw.app.control.ping(timeout=1)))
+        raw.wait_for_worker()
         raw.throughput(200)
         return raw.throughput(count)
     finally:

@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+from tests.bench.measurement import CALM, poll, quantile, resident_mib
 from tests.bench.scratch import NUMBERS, scratch
 
 STOCK = "django_celery_beat.schedulers:DatabaseScheduler"
@@ -26,25 +27,14 @@ OURS = "scheduler.beat:Scheduler"
 # Not due during the measurement, but in the memory of stock beat, which omits entries hours away.
 IDLE = timedelta(minutes=90)
 ROUNDS = 2
+# So many are due at once that some wait for a worker for long.
+PATIENT = {**CALM, "DURE_REPUBLISH_SECONDS": "60"}
 PARTS = ("herd", "many", "midnight", "monitor")
 
 
 def say(work: str, **figures: object) -> None:
     text = "   ".join(f"{name} {figure}" for name, figure in figures.items())
     print(f"{work:<62} {text}", flush=True)
-
-
-def poll(condition: Callable[[], bool], patience: float = 180.0, pause: float = 0.02) -> None:
-    until = time.monotonic() + patience
-    while not condition():
-        if time.monotonic() > until:
-            raise SystemExit("the work did not end in time")
-        time.sleep(pause)
-
-
-def quantile(values: list[float], q: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * q))]
 
 
 @contextmanager
@@ -64,14 +54,6 @@ def beat(folder: Path, scheduler: str, name: str = "beat") -> Iterator[Any]:
         yield process
     finally:
         process.stop()
-
-
-def resident(pid: int) -> float:
-    """MiB."""
-    line = next(
-        line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")
-    )
-    return int(line.split()[1]) / 1024
 
 
 def now() -> datetime:
@@ -165,7 +147,7 @@ def herd(folder: Path, count: int) -> None:
     from tests.workers import running
 
     rounds: dict[str, list[list[float]]] = {OURS: [], STOCK: []}
-    with running(folder, queues="default", concurrency=2, env=CALM):
+    with running(folder, queues="default", concurrency=2, env=PATIENT):
         for scheduler, make in ((OURS, our_crons), (STOCK, stock_crons)) * ROUNDS:
             clear()
             with beat(folder, scheduler):
@@ -190,7 +172,7 @@ def many(folder: Path, count: int) -> None:
     with beat(folder, OURS) as process:
         poll(lambda: edit_of_ours() is not None)
         edits = [edit_of_ours() or 0.0 for _ in range(10)]
-        memory = resident(process.pid)
+        memory = resident_mib(process.pid)
     say(f"{count} schedules: memory of beat", ours=f"{memory:.0f} MiB", reach="< 150 MiB")
     say(f"{count} schedules: idle tick", ours=f"{idle_tick_of_ours() * 1000:.1f} ms", reach="< 20 ms")
     say(
@@ -203,9 +185,9 @@ def many(folder: Path, count: int) -> None:
     clear()
     stock_crons(count, now() + IDLE)
     with beat(folder, STOCK) as process:
-        first = edit_of_stock(folder)
-        edits = [edit_of_stock(folder) for _ in range(2)]
-        memory = resident(process.pid)
+        first = edit_of_stock()
+        edits = [edit_of_stock() for _ in range(2)]
+        memory = resident_mib(process.pid)
     say(f"{count} schedules, stock: memory of beat", stock=f"{memory:.0f} MiB")
     say(
         f"{count} schedules, stock: start, then an edit's time to effect",
@@ -243,7 +225,7 @@ def idle_tick_of_ours() -> float:
     return statistics.median(times)
 
 
-def edit_of_stock(folder: Path) -> float:
+def edit_of_stock() -> float:
     """Seconds from an edit to an interval of a second until its message is in the queue."""
     from django_celery_beat.models import IntervalSchedule
     from redis import Redis
@@ -291,10 +273,10 @@ def midnight(folder: Path, count: int) -> None:
     token = a_token()
     api: list[float] = []
     refused: list[str] = []
-    calm = environment({**CALM, "DURE_LOG_LEVEL": "WARNING"})
+    calm = environment({**PATIENT, "DURE_LOG_LEVEL": "WARNING"})
     with (
         web_running(folder, "config.web", **calm) as web,
-        running(folder, queues="default", concurrency=2, env=CALM),
+        running(folder, queues="default", concurrency=2, env=PATIENT),
         beat(folder, OURS, "one"),
         beat(folder, OURS, "two"),
     ):
@@ -399,9 +381,6 @@ def fill(count: int) -> None:
         submitted(office, *[{"role": role} for _ in range(100)])
     for _ in range(20):
         runs.run_now(a_workflow(office, now=now()).id, user_id=None, now=now())
-
-
-CALM = {"DURE_LEASE_SECONDS": "30", "DURE_HEARTBEAT_SECONDS": "10", "DURE_REPUBLISH_SECONDS": "60"}
 
 
 def main() -> None:

@@ -9,9 +9,9 @@ import json
 import statistics
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
+from tests.bench.measurement import resident_mib
 from tests.bench.scratch import scratch
 
 SOCKETS, EVENTS = 500, 20
@@ -36,7 +36,7 @@ def main(sockets: int, events: int) -> int:
         with running(folder, module="config.web", **urls) as web:
             address = f"ws://127.0.0.1:{web.port}/ws/offices/{office.pk}/events"
             figures = asyncio.run(measure(address, token, office, sockets, events))
-            figures["memory of the web process, MiB"] = round(resident(web.process.pid), 1)
+            figures["memory of the web process, MiB"] = round(resident_mib(web.process.pid), 1)
     print(json.dumps(figures, indent=2))
     return 0 if figures["last socket, worst event, ms"] <= AIM_SECONDS * 1000 else 1
 
@@ -87,13 +87,6 @@ async def measure(address: str, token: str, office: Any, sockets: int, events: i
         "last socket, median event, ms": round(1000 * statistics.median(last), 1),
         "last socket, worst event, ms": round(1000 * max(last), 1),
     }
-
-
-def resident(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import statistics
 from itertools import pairwise
 from typing import Any
 
-from tests.bench.engine import PROCESSES, chain_hop, poll, quantile
+from tests.bench.engine import PROCESSES, chain_hop
+from tests.bench.measurement import CALM, poll, quantile
 from tests.bench.scratch import scratch
 
 
@@ -76,7 +77,7 @@ def many(count: int, length: int) -> None:
     lifecycle.run(sleeper)
     for queue in queues:
         lifecycle.run(queue)
-    poll(lambda: not is_running(*queues), pause=0.02)
+    poll(lambda: not is_running(*queues))
     ended = ends(queues)
     slept_on = is_running(sleeper)
     first = sorted(starts(queue)[0] for queue in queues)
@@ -86,7 +87,7 @@ def many(count: int, length: int) -> None:
         f"first start; beside them one {'still sleeps' if slept_on else 'has ended: make it sleep longer'}"
     )
     lifecycle.cancel(sleeper)
-    poll(lambda: not is_running(sleeper), pause=0.02)
+    poll(lambda: not is_running(sleeper))
 
 
 def main() -> None:
@@ -100,8 +101,7 @@ def main() -> None:
     with scratch("tests.bench.bodies,tests.step_operations") as folder:
         from tests.workers import running
 
-        normal = {"DURE_LEASE_SECONDS": "30", "DURE_HEARTBEAT_SECONDS": "10", "DURE_REPUBLISH_SECONDS": "10"}
-        with running(folder, queues="default", concurrency=PROCESSES, env=normal):
+        with running(folder, queues="default", concurrency=PROCESSES, env=CALM):
             step_hop(options.length)
             ours, engine = [], []
             for _ in range(options.rounds):
