@@ -25,19 +25,11 @@ if TYPE_CHECKING:
 PROCESSES = 2
 
 
-class Report:
-    def __init__(self) -> None:
-        self.lines: list[tuple[str, str, str, str, str]] = []
-
-    def add(self, work: str, ours: float, raw: float, unit: str, reach: str) -> None:
-        self.lines.append((work, f"{ours:.4g} {unit}", f"{raw:.4g} {unit}", f"{ours / raw:.2f}", reach))
-        print(
-            f"{work:<58} {ours:>10.4g} {unit:<7} raw {raw:>9.4g}   {ours / raw:>6.2f} ×   reach {reach}",
-            flush=True,
-        )
-
-    def say(self, work: str, text: str) -> None:
-        print(f"{work:<58} {text}", flush=True)
+def report(work: str, ours: float, raw: float, unit: str, reach: str) -> None:
+    print(
+        f"{work:<58} {ours:>10.4g} {unit:<7} raw {raw:>9.4g}   {ours / raw:>6.2f} ×   reach {reach}",
+        flush=True,
+    )
 
 
 # --- raw Celery ------------------------------------------------------------------------------------
@@ -290,7 +282,6 @@ def run(options: argparse.Namespace, folder: Path) -> None:
 
     machine = platform.processor() or platform.machine()
     print(f"{machine}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    report = Report()
     parts = set(options.only.split(",")) - {""} or {"throughput", "chain", "layers", "latency", "ended"}
     # Both at the level that logs nothing for each task.
     raw_worker = a_raw_worker(folder, "-c", str(PROCESSES))
@@ -304,35 +295,35 @@ def run(options: argparse.Namespace, folder: Path) -> None:
         poll(lambda: len(current_app.control.ping(timeout=1)) == len(ours))
         raw.throughput(200)
         throughput(50, 200)
-        measure(report, raw, options, parts)
+        measure(raw, options, parts)
     finally:
         for process in (*ours, raw_worker):
             process.stop()
 
 
-def measure(report: Report, raw: Raw, options: argparse.Namespace, parts: set[str]) -> None:
+def measure(raw: Raw, options: argparse.Namespace, parts: set[str]) -> None:
     rounds = range(options.rounds)
     if "throughput" in parts:
         base = max(raw.throughput(options.jobs) for _ in rounds)
         for limit, reach in ((50, "≥ 0.50"), (3, "≥ 0.45"), (8, "≥ 0.45")):
             ours = max(throughput(limit, options.jobs) for _ in rounds)
-            report.add(f"{options.jobs} independent no-ops, limit {limit}", ours, base, "jobs/s", reach)
+            report(f"{options.jobs} independent no-ops, limit {limit}", ours, base, "jobs/s", reach)
     if "chain" in parts:
         ours, base = min(chain_hop(100) for _ in rounds), min(raw.chain_hop(100) for _ in rounds)
-        report.add("chain of 100: mean hop", ours * 1000, base * 1000, "ms", "≤ 2.5")
+        report("chain of 100: mean hop", ours * 1000, base * 1000, "ms", "≤ 2.5")
     if "layers" in parts:
         ours, base = min(layers(20, 20, 3) for _ in rounds), min(raw.layers(20, 20) for _ in rounds)
-        report.add("20 layers of 20, 3 dependencies each: makespan", ours * 1000, base * 1000, "ms", "≤ 3")
+        report("20 layers of 20, 3 dependencies each: makespan", ours * 1000, base * 1000, "ms", "≤ 3")
     if "latency" in parts:
         mine, theirs = latency(200), raw.latency(200)
         for q in (0.5, 0.99):
             work = f"submit → start on an idle system, p{int(q * 100)}"
-            report.add(work, quantile(mine, q) * 1000, quantile(theirs, q) * 1000, "ms", "≤ 3")
+            report(work, quantile(mine, q) * 1000, quantile(theirs, q) * 1000, "ms", "≤ 3")
     if "ended" in parts:
         before = max(throughput(50, options.jobs) for _ in rounds)
         fill_with_ended(options.ended)
         after = max(throughput(50, options.jobs) for _ in rounds)
-        report.add(
+        report(
             f"cost of a job with {options.ended} ended ones, and none",
             1000 / after,
             1000 / before,
