@@ -7,6 +7,7 @@ import time
 from dure import TaskFailure, task
 from jobs import lifecycle
 from jobs.context import RunContext
+from tests.chaos import witness
 
 WORK, EXCLUSIVE, LIMITED = "chaos.work", "chaos.exclusive", "chaos.limited"
 # At most so many starts of LIMITED in a period of so many seconds.
@@ -21,19 +22,15 @@ STARTS = {
 }
 
 
-def witness(ctx: RunContext, what: str, pid: int | None = None) -> None:
-    line = f"{what} {ctx.execution_id} {ctx.fence} {ctx.attempt} {pid or os.getpid()} {time.time():.6f}\n"
-    file = os.open(WITNESS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(file, line.encode())
-    finally:
-        os.close(file)
+def record(ctx: RunContext, what: str, pid: int | None = None) -> None:
+    line = witness.Line(what, ctx.execution_id, ctx.fence, ctx.attempt, pid or os.getpid(), time.time())
+    witness.write(WITNESS, line)
 
 
 def start_program(ctx: RunContext, kind: str) -> None:
     shell = subprocess.Popen(["sh", "-c", STARTS[kind]], stdout=subprocess.PIPE, text=True)
     pid = shell.pid if kind == "child" else int(shell.communicate()[0])
-    witness(ctx, "program", pid)
+    record(ctx, "program", pid)
 
 
 @task(LIMITED, on_lost="retry", retry_backoff=0.2, rate_limit=f"{MOST_STARTS}/s")
@@ -41,16 +38,16 @@ def start_program(ctx: RunContext, kind: str) -> None:
 @task(WORK, on_lost="retry")
 def work(ctx: RunContext, seconds: float, failures: int = 0, program: str = "") -> dict[str, int]:
     """Works for some time, fails as often as requested, and returns the fence under which it succeeded."""
-    witness(ctx, "start")
+    record(ctx, "start")
     if program:
         start_program(ctx, program)
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         time.sleep(0.01)
     if ctx.attempt <= failures:
-        witness(ctx, "failed")
+        record(ctx, "failed")
         raise TaskFailure("Failed as planned.")
-    witness(ctx, "end")
+    record(ctx, "end")
     return {"fence": ctx.fence}
 
 

@@ -12,7 +12,7 @@ from config.dev.home import Home, open_home
 from config.dev.postgres import PostgreSQL
 from config.dev.process import Process as ServerProcess
 from config.dev.process import stop
-from tests.chaos.processes import is_alive
+from tests.unit.process_tools import is_alive
 from tests.workers import Process, celery, worker
 
 if TYPE_CHECKING:

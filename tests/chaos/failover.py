@@ -12,13 +12,13 @@ import http.client
 import json
 import random
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from config.dev.ports import free_port
+from tests.chaos.threads import StoppableThread
 from tests.workers import Process, environment
 
 if TYPE_CHECKING:
@@ -53,23 +53,22 @@ class Web:
             connection.close()
 
 
-class Client(threading.Thread):
+class Client(StoppableThread):
     """Submits graphs until it is stopped, each until it is accepted, and remembers the ids with the time."""
 
     def __init__(self, web: Web, token: str, offices: list[UUID], graphs: Any, seed: int) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self.web, self.graphs, self.offices = web, graphs, offices
         self.random = random.Random(seed)
         self.authorization = {"Authorization": f"Token {token}"}
         self.accepted: list[tuple[float, UUID, list[str]]] = []
         self.refused: list[str] = []
         self.retries = 0
-        self._stop_asked = threading.Event()
 
     def run(self) -> None:
-        while not self._stop_asked.is_set():
+        while not self.stop_asked.is_set():
             self.submit(self.random.choice(self.offices), uuid4())
-            self._stop_asked.wait(0.7)
+            self.stop_asked.wait(0.7)
 
     def submit(self, office: UUID, batch: UUID) -> None:
         body = {"jobs": self.graphs(self.random.randint(1, 6)), "batch": {"id": str(batch)}}
@@ -87,10 +86,6 @@ class Client(threading.Thread):
                 return
             self.retries += 1
             time.sleep(0.3)
-
-    def stop(self) -> None:
-        self._stop_asked.set()
-        self.join(60)
 
 
 def run(options: argparse.Namespace, folder: Path) -> int:

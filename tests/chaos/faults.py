@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
+from tests.chaos import witness
 from tests.chaos.cluster import Cluster
 from tests.chaos.recovery import LEASE
 from tests.workers import Process, command_of
@@ -134,11 +135,7 @@ def inject(cluster: Cluster, chance: random.Random, only: list[str]) -> str:
 
 def busy_pids(cluster: Cluster) -> list[int]:
     """Pool processes whose last line in the witness file is a start."""
-    last: dict[int, str] = {}
-    witness = cluster.folder / "witness"
-    for line in witness.read_text().splitlines()[-400:] if witness.exists() else []:
-        what, _, _, _, pid, _ = line.split()
-        last[int(pid)] = what
+    last = {line.pid: line.what for line in witness.read(cluster.folder / "witness")}
     living = {child for worker in cluster.workers.values() for child in children_of(worker)}
     return sorted(pid for pid, what in last.items() if what == "start" and pid in living)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.states import EventType, JobStatus, Outcome
+from tests.chaos import witness
 from tests.chaos.bodies import LIMITED
 from tests.chaos.recovery import Recovery
 
@@ -114,7 +115,7 @@ class History:
                     yield execution, attempt.number, self.recovery.seconds(lost, until), until - lost
 
 
-def read(witness: Path) -> History:
+def read(path: Path) -> History:
     from django.utils import timezone
 
     from jobs.insight.explain import reasons_of
@@ -155,13 +156,14 @@ def read(witness: Path) -> History:
         str(office.id): (office.max_concurrent_jobs, office.max_concurrent_by_role)
         for office in Office.objects.all()
     }
+    lines = witness.read(path)
     return History(
         limits,
         jobs,
         events,
         attempts,
-        lines_in(witness, "start"),
-        lines_in(witness, "end"),
+        by_execution(lines, "start"),
+        by_execution(lines, "end"),
         runs_at_the_end(),
     )
 
@@ -183,10 +185,10 @@ def runs_at_the_end() -> dict[str, RunAtTheEnd]:
     }
 
 
-def lines_in(witness: Path, kind: str) -> dict[str, list[tuple[int, float]]]:
-    lines: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for line in witness.read_text().splitlines() if witness.exists() else []:
-        what, execution, fence, _, _, at = line.split()
-        if what == kind:
-            lines[execution].append((int(fence), float(at)))
-    return lines
+def by_execution(lines: list[witness.Line], what: str) -> dict[str, list[tuple[int, float]]]:
+    """The fences and times of these lines."""
+    result: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for line in lines:
+        if line.what == what:
+            result[line.execution].append((line.fence, line.at))
+    return result

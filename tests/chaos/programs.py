@@ -7,7 +7,6 @@ after its pool process died, or after the whole cluster was stopped.
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,29 +14,30 @@ from pathlib import Path
 
 from django.db import DatabaseError, InterfaceError, connection
 
+from tests.chaos import witness
 from tests.chaos.bodies import PROGRAM
-from tests.chaos.processes import PROC, is_alive
+from tests.chaos.threads import StoppableThread
+from tests.unit.process_tools import is_alive
 
 PATIENCE = 15.0
 COMMAND = b"\0".join(part.encode() for part in PROGRAM)
 # Its Execution, fence and attempt.
-Run = tuple[str, str, int]
+Run = tuple[str, int, int]
 ENDED = "SELECT 1 FROM job_attempts WHERE execution_id = %s AND number = %s"
 
 
-class Programs(threading.Thread):
+class Programs(StoppableThread):
     def __init__(self, witness: Path) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self.witness = witness
         self.survivors: list[str] = []
         self.started = 0
         # By the process and its run, since ids of processes come again.
         self._over: dict[tuple[int, Run], float] = {}  # since when the run of a program is over, as seen here
         self._reported: set[tuple[int, Run]] = set()
-        self._stop_asked = threading.Event()
 
     def run(self) -> None:
-        while not self._stop_asked.wait(0.5):
+        while not self.stop_asked.wait(0.5):
             with suppress(DatabaseError, InterfaceError):
                 self.look()
             if connection.connection is not None and connection.errors_occurred:
@@ -62,29 +62,22 @@ class Programs(threading.Thread):
                     f"program {pid} of {execution}, attempt {attempt}: alive {PATIENCE:.0f} s after {why}"
                 )
 
-    def read_witness(self) -> tuple[dict[tuple[str, str], int], dict[int, Run]]:
-        pool_of: dict[tuple[str, str], int] = {}
-        run_of: dict[int, Run] = {}
-        for line in self.witness.read_text().splitlines() if self.witness.exists() else []:
-            what, execution, fence, attempt, pid, _ = line.split()
-            if what == "start":
-                pool_of[execution, fence] = int(pid)
-            elif what == "program":
-                run_of[int(pid)] = (execution, fence, int(attempt))
+    def read_witness(self) -> tuple[dict[tuple[str, int], int], dict[int, Run]]:
+        lines = witness.read(self.witness)
+        pool_of = {(line.execution, line.fence): line.pid for line in lines if line.what == "start"}
+        run_of = {
+            line.pid: (line.execution, line.fence, line.attempt) for line in lines if line.what == "program"
+        }
         self.started = len(run_of)
         return pool_of, run_of
 
     def living(self) -> Iterator[int]:
         mark = f"CHAOS_WITNESS={self.witness}".encode()
-        for folder in PROC.glob("[0-9]*"):
+        for folder in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):  # it has ended
                 command = (folder / "cmdline").read_bytes().rstrip(b"\0")
                 if command == COMMAND and mark in (folder / "environ").read_bytes().split(b"\0"):
                     yield int(folder.name)
-
-    def stop(self) -> None:
-        self._stop_asked.set()
-        self.join(10)
 
     def end_with_everything(self) -> None:
         """After the cluster was stopped: reports and ends the programs that are left."""

@@ -6,7 +6,6 @@ other moments do not.
 """
 
 import os
-import threading
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,7 +14,9 @@ import redis
 from django.db import DatabaseError, InterfaceError, connection
 
 from tests.chaos.cluster import Cluster
-from tests.chaos.processes import pool_of
+from tests.chaos.threads import StoppableThread
+from tests.unit.process_tools import is_alive
+from tests.workers import Process
 
 LEASE = float(os.environ.get("CHAOS_LEASE", "2"))
 PROMISED = LEASE + 10.0
@@ -43,16 +44,15 @@ class Recovery:
         )
 
 
-class Observer(threading.Thread):
+class Observer(StoppableThread):
     def __init__(self, cluster: Cluster) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self.cluster = cluster
         self.recovery = cluster.recovery
-        self._stop_asked = threading.Event()
 
     def run(self) -> None:
         before, could_before = time.time(), False
-        while not self._stop_asked.wait(PAUSE):
+        while not self.stop_asked.wait(PAUSE):
             started = time.time()
             could = self.could_take_over()
             now = time.time()
@@ -85,6 +85,7 @@ class Observer(threading.Thread):
         since = datetime.fromtimestamp(self.cluster.started_at[name], UTC)
         return sum(worker == f"{name}@test" and started > since for worker, started in runs)
 
-    def stop(self) -> None:
-        self._stop_asked.set()
-        self.join(10)
+
+def pool_of(worker: Process) -> list[int]:
+    """The living processes that run bodies."""
+    return [pid for pid in worker.pool() if is_alive(pid)]

@@ -1,12 +1,11 @@
 """Samples the slots and limits in use continuously, each time in one snapshot, to detect excess runs."""
 
-import threading
-import time
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, connection
 
 from tests.chaos.bodies import EXCLUSIVE, LIMITED, MOST_STARTS, PERIOD
+from tests.chaos.threads import StoppableThread
 
 SLOTS = """
     SELECT o.name, q.role, count(*), o.max_concurrent_jobs, (o.max_concurrent_by_role ->> q.role)::integer,
@@ -41,23 +40,19 @@ LIVE_WITHOUT_JOB = """
 """
 
 
-class Sampler(threading.Thread):
+class Sampler(StoppableThread):
     def __init__(self) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self.excess: list[str] = []
         self.most_held = 0
-        self.samples = 0
-        self._stop_asked = threading.Event()
 
     def run(self) -> None:
-        while not self._stop_asked.is_set():
+        while not self.stop_asked.wait(0.02):
             try:
                 with connection.cursor() as cursor:
                     self.look(cursor)
-                self.samples += 1
             except (DatabaseError, InterfaceError):
                 connection.close()
-            time.sleep(0.02)
         connection.close()
 
     def look(self, cursor: Any) -> None:
@@ -72,7 +67,3 @@ class Sampler(threading.Thread):
         if starts > MOST_STARTS:
             self.excess.append(f"{starts} starts of {LIMITED} in a period, {MOST_STARTS} may be")
         self.most_held = max(self.most_held, held)
-
-    def stop(self) -> None:
-        self._stop_asked.set()
-        self.join(10)
