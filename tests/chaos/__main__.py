@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import random
-import shutil
 import sys
 import tempfile
 import threading
@@ -14,11 +13,11 @@ from dataclasses import is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.chaos.breakages import NAMES, broken
-from tests.workers import QUICK
+from tests.chaos import scenario
+from tests.chaos.breakages import NAMES
 
 if TYPE_CHECKING:
-    from tests.chaos.cluster import Cluster, Servers
+    from tests.chaos.cluster import Cluster
     from tests.chaos.workload import Workload
 
 PATIENCE = 180.0
@@ -54,58 +53,18 @@ def run(options: argparse.Namespace, folder: Path) -> int:
     from tests.chaos.recovery import Recovery
 
     servers = Servers(folder)
-    witness = prepare(servers, folder, options.broken)
+    witness = scenario.prepare(servers, folder, options.broken)
     cluster = Cluster(servers, folder, Recovery())
     try:
         return drive(options, cluster, witness)
     finally:
         cluster.stop()
         servers.stop()
-        keep(options, folder)
-
-
-def prepare(servers: "Servers", folder: Path, broken: str | None = None) -> Path:
-    """Sets up Django and the database of these servers; returns the path of the witness file."""
-    from tests.chaos.cluster import use
-
-    use(servers)
-    witness = folder / "witness"
-    os.environ.update(
-        QUICK,
-        DJANGO_SETTINGS_MODULE="config.settings",
-        DURE_WORKER_MODULES="tests.chaos.bodies",
-        CHAOS_WITNESS=str(witness),
-        CHAOS_BREAK=broken or "",
-        DURE_LOG_LEVEL="WARNING",
-    )
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
-    import tests.chaos.bodies  # noqa: F401 (what this process submits is known before a worker is there)
-
-    call_command("migrate", verbosity=0)
-    take_out(broken)
-    return witness
-
-
-def keep(options: argparse.Namespace, folder: Path) -> None:
-    if options.keep:
-        ignored = shutil.ignore_patterns("data", "primary", "standby", "run")
-        shutil.copytree(folder, options.keep, ignore=ignored, dirs_exist_ok=True)
+        scenario.keep(options, folder)
 
 
 def members(value: object) -> object:
     return vars(value) if is_dataclass(value) else str(value)
-
-
-def take_out(name: str | None) -> None:
-    from jobs.sql import call
-
-    text = broken(name) if name else None
-    if text is not None:
-        call.change(text)
 
 
 def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int:
@@ -137,7 +96,7 @@ def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int
             print(f"  {number + 1} faults, {time.monotonic() - started:.0f} s", flush=True)
     stop.set()
     people.join(PATIENCE)
-    quiet = wait_for_the_end(options.patience, cluster)
+    quiet = scenario.wait_for_the_end(options.patience, cluster)
     for observing in (sampler, observer):
         observing.stop()
     connection.close()
@@ -184,46 +143,13 @@ def submit(work: "Workload", options: argparse.Namespace, stop: threading.Event)
     connection.close()
 
 
-def wait_for_the_end(patience: float, cluster: "Cluster") -> bool:
-    """Waits until no job is ready, running, due later or unblocked, and no run without a job is live."""
-    from django.db import DatabaseError, InterfaceError, connection
-
-    from tests.chaos.sampler import LIVE_WITHOUT_JOB, UNFINISHED
-
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
-        cluster.keep_up()
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(f"SELECT ({UNFINISHED}) + ({LIVE_WITHOUT_JOB})")
-                if cursor.fetchone()[0] == 0:
-                    return True
-        except (DatabaseError, InterfaceError):
-            connection.close()
-        time.sleep(0.3)
-    return False
-
-
 def report(wrong: dict[str, list[str]], figures: dict[str, int], done: Counter[str], seconds: float) -> int:
     print(
         f"{sum(done.values())} faults in {seconds:.0f} s: "
         + ", ".join(f"{n} {name}" for name, n in done.most_common())
     )
     print(", ".join(f"{value} {name}" for name, value in figures.items()))
-    return print_result(wrong)
-
-
-def print_result(wrong: dict[str, list[str]]) -> int:
-    for name, breaches in wrong.items():
-        print(
-            f"{'ok ' if not breaches else 'NOT'} {name.replace('_', ' ')}"
-            + (f": {len(breaches)}" if breaches else "")
-        )
-        for line in breaches[:5]:
-            print(f"      {line}")
-    violations = sum(len(breaches) for breaches in wrong.values())
-    print(f"{violations} violations")
-    return 1 if violations else 0
+    return scenario.print_result(wrong)
 
 
 if __name__ == "__main__":

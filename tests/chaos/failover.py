@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from config.dev.ports import free_port
+from tests.chaos import scenario
 from tests.chaos.threads import StoppableThread
 from tests.workers import Process, environment
 
@@ -89,13 +90,12 @@ class Client(StoppableThread):
 
 
 def run(options: argparse.Namespace, folder: Path) -> int:
-    from tests.chaos import __main__ as chaos
     from tests.chaos.cluster import Cluster
     from tests.chaos.recovery import Recovery
     from tests.chaos.replication import Replicated
 
     servers = Replicated(folder, synchronous=not options.asynchronous)
-    witness = chaos.prepare(servers, folder)
+    witness = scenario.prepare(servers, folder)
     cluster = Cluster(servers, folder, Recovery())
     web = Web(folder)
     try:
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace, folder: Path) -> int:
         web.process.stop()
         cluster.stop()
         servers.stop()
-        chaos.keep(options, folder)
+        scenario.keep(options, folder)
 
 
 def fail_over(
@@ -112,7 +112,6 @@ def fail_over(
 ) -> int:
     from django.db import connection
 
-    from tests.chaos import __main__ as chaos
     from tests.chaos import checker, history
     from tests.chaos.workload import Workload
 
@@ -133,7 +132,7 @@ def fail_over(
     for client in clients:
         client.stop()
     work.owners.stop()
-    quiet = chaos.wait_for_the_end(options.patience, cluster)
+    quiet = scenario.wait_for_the_end(options.patience, cluster)
     missing, late = lost(clients, behind_from if options.asynchronous else killed_at + 1e9, killed_at)
     connection.close()
     wrong = checker.check(history.read(witness))
@@ -147,7 +146,7 @@ def fail_over(
     print(f"accepted again {again:.1f} s after the kill; {len(late)} jobs of the asynchronous gap are lost")
     figures = checker.figures(history.read(witness))
     print(", ".join(f"{value} {name}" for name, value in figures.items()))
-    return chaos.print_result(wrong)
+    return scenario.print_result(wrong)
 
 
 def start_clients(web: Web, work: Any, seed: int) -> list[Client]:
