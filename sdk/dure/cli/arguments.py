@@ -2,29 +2,17 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from dure.client import Client
-from dure.errors import ConfigurationError
 
 DONE, FAILED, USAGE, REFUSED, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 Options = argparse.Namespace
 # What `add_subparsers` returns has no public name.
 Parsers = Any
-
-
-class Named(Protocol):
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-
-N = TypeVar("N", bound=Named)
 
 
 def command(
@@ -118,12 +106,3 @@ def seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
     return value
-
-
-def one_of(rows: Iterable[N], name_or_id: str) -> N:
-    """The row with this id or name."""
-    matches = [row for row in rows if name_or_id in (row.id, row.name)]
-    if len(matches) != 1:
-        number = "No one" if not matches else f"{len(matches)}"
-        raise ConfigurationError(f"{number} has the id or name {name_or_id!r}.")
-    return matches[0]

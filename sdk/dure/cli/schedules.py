@@ -4,17 +4,9 @@ import argparse
 from datetime import datetime
 from typing import Any
 
-from dure.cli.arguments import (
-    Options,
-    Parsers,
-    add_limit,
-    add_task,
-    command,
-    group,
-    one_of,
-    positive,
-)
-from dure.cli.output import write_list, write_record, write_text
+from dure.cli.arguments import Options, Parsers, add_task, command, group, positive
+from dure.cli.named import NamedCommands
+from dure.cli.output import write_record, write_text
 from dure.client import Client
 from dure.schedule_records import Schedule
 
@@ -25,17 +17,16 @@ KINDS = {"cron": "cron", "every_seconds": "interval", "at": "once"}
 
 def add(parsers: Parsers) -> None:
     of_schedules = group(parsers, "schedules", "list, create, pause, resume and delete schedules")
-    add_limit(command(of_schedules, "list", list_schedules, "list schedules"))
+    named = NamedCommands(
+        of_schedules, "schedule", read, COLUMNS, example="dure schedules {} 'nightly report'"
+    )
+    named.add_list()
     _add_create(of_schedules)
-    for name, run, text in (
-        ("show", show, "show a schedule"),
-        ("next", show_next, "show when a schedule is due next"),
-        ("pause", pause, "pause a schedule"),
-        ("resume", resume, "resume a schedule"),
-        ("delete", delete, "delete a schedule; its history stays visible"),
-    ):
-        verb = command(of_schedules, name, run, text, example=f"dure schedules {name} 'nightly report'")
-        verb.add_argument("schedule", metavar="SCHEDULE", help="its id or name")
+    named.add_show()
+    named.add("next", show_next, "show when a schedule is due next")
+    named.add_change("pause", Client.pause_schedule, "pause a schedule")
+    named.add_change("resume", Client.resume_schedule, "resume a schedule")
+    named.add_delete(Client.delete_schedule, "delete a schedule; its history stays visible")
 
 
 def _add_create(of_schedules: Parsers) -> None:
@@ -58,8 +49,8 @@ def time(text: str) -> datetime:
         raise argparse.ArgumentTypeError(f"{text!r} is no time such as 2026-12-01T09:00+09:00") from None
 
 
-def list_schedules(options: Options, client: Client) -> int:
-    return write_list(options, client.schedules(limit=options.limit), COLUMNS)
+def read(_options: Options, client: Client, limit: int) -> list[Schedule]:
+    return client.schedules(limit=limit)
 
 
 def create_schedule(options: Options, client: Client) -> int:
@@ -72,28 +63,6 @@ def create_schedule(options: Options, client: Client) -> int:
     return write_record(options, client.create_schedule(options.name, options.task, **values))
 
 
-def show(options: Options, client: Client) -> int:
-    return write_record(options, _find(options, client))
-
-
-def show_next(options: Options, client: Client) -> int:
-    times = [each.isoformat() for each in client.next_times(_find(options, client))]
+def show_next(options: Options, client: Client, schedule: Schedule) -> int:
+    times = [each.isoformat() for each in client.next_times(schedule)]
     return write_text(options, "\n".join(times), times)
-
-
-def pause(options: Options, client: Client) -> int:
-    return write_record(options, client.pause_schedule(_find(options, client)), COLUMNS)
-
-
-def resume(options: Options, client: Client) -> int:
-    return write_record(options, client.resume_schedule(_find(options, client)), COLUMNS)
-
-
-def delete(options: Options, client: Client) -> int:
-    schedule = _find(options, client)
-    client.delete_schedule(schedule)
-    return write_text(options, f"{schedule.id} is deleted.", {"id": schedule.id})
-
-
-def _find(options: Options, client: Client) -> Schedule:
-    return one_of(client.schedules(limit=10_000), options.schedule)

@@ -3,17 +3,9 @@
 import argparse
 from typing import Any
 
-from dure.cli.arguments import (
-    Options,
-    Parsers,
-    add_limit,
-    add_waiting,
-    command,
-    document,
-    group,
-    one_of,
-)
-from dure.cli.output import write_end, write_list, write_record, write_text
+from dure.cli.arguments import Options, Parsers, add_limit, add_waiting, command, document, group
+from dure.cli.named import NamedCommands
+from dure.cli.output import write_end, write_list, write_record
 from dure.client import Client
 from dure.schedule_records import Workflow
 
@@ -23,22 +15,20 @@ RUN_FIELDS = ["id", "workflow_id", "status", "batch", "error_message"]
 
 def add(parsers: Parsers) -> None:
     of_workflows = group(parsers, "workflows", "list, create, run, pause, resume and delete workflows")
-    add_limit(command(of_workflows, "list", list_workflows, "list workflows"))
+    named = NamedCommands(of_workflows, "workflow", read, COLUMNS)
+    named.add_list()
     _add_create(of_workflows)
     example = """dure workflows run report --input '{"day": "2026-12-01"}' --wait"""
-    run = command(of_workflows, "run", run_workflow, "start a run of a workflow", example=example)
+    run = named.add("run", run_workflow, "start a run of a workflow", example=example)
     run.add_argument(
         "--input", type=document, metavar="JSON", help="the input of the run; @FILE reads a file"
     )
     add_waiting(run)
-    runs = command(of_workflows, "runs", list_runs, "list the newest runs of a workflow")
-    add_limit(runs)
-    show = command(of_workflows, "show", show_workflow, "show a workflow")
-    pause = command(of_workflows, "pause", pause_workflow, "let the schedule of a workflow start nothing")
-    resume = command(of_workflows, "resume", resume_workflow, "let the schedule of a workflow start runs")
-    delete = command(of_workflows, "delete", delete_workflow, "delete a workflow with its runs")
-    for parser in (run, runs, show, pause, resume, delete):
-        parser.add_argument("workflow", metavar="WORKFLOW", help="its id or name")
+    add_limit(named.add("runs", list_runs, "list the newest runs of a workflow"))
+    named.add_show()
+    named.add_change("pause", Client.pause_workflow, "let the schedule of a workflow start nothing")
+    named.add_change("resume", Client.resume_workflow, "let the schedule of a workflow start runs")
+    named.add_delete(Client.delete_workflow, "delete a workflow with its runs")
 
 
 def _add_create(of_workflows: Parsers) -> None:
@@ -62,9 +52,8 @@ def list_of_jobs(text: str) -> list[dict[str, Any]]:
     return value
 
 
-def list_workflows(options: Options, client: Client) -> int:
-    workflows = client.workflows(office=options.office, limit=options.limit)
-    return write_list(options, workflows, COLUMNS)
+def read(options: Options, client: Client, limit: int) -> list[Workflow]:
+    return client.workflows(office=options.office, limit=limit)
 
 
 def create_workflow(options: Options, client: Client) -> int:
@@ -78,34 +67,11 @@ def create_workflow(options: Options, client: Client) -> int:
     return write_record(options, workflow)
 
 
-def run_workflow(options: Options, client: Client) -> int:
-    run = client.execute(_find(options, client), options.input)
+def run_workflow(options: Options, client: Client, workflow: Workflow) -> int:
+    run = client.execute(workflow, options.input)
     return write_end(options, client, run, RUN_FIELDS)
 
 
-def list_runs(options: Options, client: Client) -> int:
+def list_runs(options: Options, client: Client, workflow: Workflow) -> int:
     columns = ["id", "status", "scheduled_time", "ended_at", "retry_count"]
-    runs = client.workflow_runs(_find(options, client), limit=options.limit)
-    return write_list(options, runs, columns)
-
-
-def show_workflow(options: Options, client: Client) -> int:
-    return write_record(options, _find(options, client))
-
-
-def pause_workflow(options: Options, client: Client) -> int:
-    return write_record(options, client.pause_workflow(_find(options, client)), COLUMNS)
-
-
-def resume_workflow(options: Options, client: Client) -> int:
-    return write_record(options, client.resume_workflow(_find(options, client)), COLUMNS)
-
-
-def delete_workflow(options: Options, client: Client) -> int:
-    workflow = _find(options, client)
-    client.delete_workflow(workflow)
-    return write_text(options, f"{workflow.id} is deleted.", {"id": workflow.id})
-
-
-def _find(options: Options, client: Client) -> Workflow:
-    return one_of(client.workflows(office=options.office, limit=10_000), options.workflow)
+    return write_list(options, client.workflow_runs(workflow, limit=options.limit), columns)
