@@ -112,9 +112,9 @@ class Operations:
         return f"/api/offices/{await self.office_id(office)}"
 
 
-def path_part(value: str) -> str:
-    """One part of a path, whatever it contains."""
-    return quote(value, safe="")
+def path_part(named: Record | str | int, field: str = "id") -> str:
+    """One part of a path: this field of a record, or the value itself, whatever it contains."""
+    return quote(str(getattr(named, field) if isinstance(named, Record) else named), safe="")
 
 
 def _is_uuid(value: str) -> bool:

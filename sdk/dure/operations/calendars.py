@@ -45,7 +45,7 @@ class Calendars(Operations):
 
 
 def _path(calendar: Calendar | str) -> str:
-    return f"/api/calendars/{path_part(calendar if isinstance(calendar, str) else calendar.id)}"
+    return f"/api/calendars/{path_part(calendar)}"
 
 
 def _fields(

@@ -38,11 +38,10 @@ class Executions(Operations):
         return await self._list("/api/executions", Execution, limit, params)
 
     async def execution(self, execution_id: str) -> Execution:
-        return await self._get(Execution, f"/api/executions/{path_part(execution_id)}")
+        return await self._get(Execution, _path(execution_id))
 
     async def cancel_execution(self, execution: Execution | str) -> Execution:
-        execution_id = execution if isinstance(execution, str) else execution.execution_id
-        return await self._post(Execution, f"/api/executions/{path_part(execution_id)}/cancel")
+        return await self._post(Execution, f"{_path(execution)}/cancel")
 
     async def log(
         self, work: Job | Execution, *, after: int = 0, level: Level | None = None
@@ -90,3 +89,7 @@ class Executions(Operations):
             if finished:
                 return
             await self._requests.transport.sleep(SHORTEST_POLL * 5)
+
+
+def _path(execution: Execution | str) -> str:
+    return f"/api/executions/{path_part(execution, 'execution_id')}"

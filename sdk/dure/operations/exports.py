@@ -5,7 +5,7 @@ from typing import Literal
 
 from dure.downloads import download
 from dure.errors import ConfigurationError
-from dure.operations.base import LARGEST_PAGE, Operations, without_none
+from dure.operations.base import LARGEST_PAGE, Operations, path_part, without_none
 from dure.records import Export, ExportLink, Replay
 
 
@@ -72,8 +72,7 @@ class Exports(Operations):
         return [ExportLink.read(document) for document in answer["content"]]
 
     async def revoke_export_link(self, export: Export | int, link: ExportLink | int) -> None:
-        link_id = link if isinstance(link, int) else link.link_id
-        await self._requests.delete(f"{_export_path(export)}/links/{link_id}")
+        await self._requests.delete(f"{_export_path(export)}/links/{path_part(link, 'link_id')}")
 
     async def download(self, export: Export | int, path: str | Path) -> Path:
         """Writes the file of an ended export. An interrupted download continues where it stopped."""
@@ -84,8 +83,8 @@ class Exports(Operations):
 
 
 def _replay_path(replay: Replay | int) -> str:
-    return f"/api/replays/{replay if isinstance(replay, int) else replay.replay_id}"
+    return f"/api/replays/{path_part(replay, 'replay_id')}"
 
 
 def _export_path(export: Export | int) -> str:
-    return f"/api/jobs/{export}" if isinstance(export, int) else export.path
+    return f"/api/jobs/{path_part(export, 'job_id')}"

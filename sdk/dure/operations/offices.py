@@ -32,8 +32,8 @@ class Offices(Operations):
         return await self._post(Member, f"{await self._office_path(office)}/members", body)
 
     async def remove_member(self, member: Member | str, *, office: str | None = None) -> None:
-        username = member if isinstance(member, str) else member.username
-        await self._requests.delete(f"{await self._office_path(office)}/members/{path_part(username)}")
+        path = f"{await self._office_path(office)}/members/{path_part(member, 'username')}"
+        await self._requests.delete(path)
 
     async def webhooks(self, *, office: str | None = None, limit: int = 100) -> list[Webhook]:
         return await self._list(f"{await self._office_path(office)}/webhooks", Webhook, limit)
@@ -93,10 +93,8 @@ class Offices(Operations):
     async def send_again(
         self, webhook: Webhook | int, delivery: Delivery | int, *, office: str | None = None
     ) -> Delivery:
-        number = delivery if isinstance(delivery, int) else delivery.id
-        path = f"{await self._webhook_path(webhook, office)}/deliveries/{number}/send-again"
+        path = f"{await self._webhook_path(webhook, office)}/deliveries/{path_part(delivery)}/send-again"
         return await self._post(Delivery, path)
 
     async def _webhook_path(self, webhook: Webhook | int, office: str | None) -> str:
-        number = webhook if isinstance(webhook, int) else webhook.id
-        return f"{await self._office_path(office)}/webhooks/{number}"
+        return f"{await self._office_path(office)}/webhooks/{path_part(webhook)}"

@@ -71,7 +71,7 @@ class Schedules(Operations):
 
 
 def _path(schedule: Schedule | str) -> str:
-    return f"/api/schedules/{path_part(schedule if isinstance(schedule, str) else schedule.id)}"
+    return f"/api/schedules/{path_part(schedule)}"
 
 
 def _times(answer: Mapping[str, Any]) -> list[datetime]:

@@ -85,7 +85,7 @@ class Steps(Operations):
         return await self._list("/api/steps" if queue is None else f"{_path(queue)}/jobs", Step, limit)
 
     async def step(self, queue: StepQueue | int, job_id: str) -> Step:
-        return await self._get(Step, f"{_path(queue)}/jobs/{path_part(job_id)}")
+        return await self._get(Step, _step_path(queue, job_id))
 
     async def create_step(self, **options: Unpack[StepOptions]) -> Step:
         """A job that is in no queue yet."""
@@ -104,21 +104,23 @@ class Steps(Operations):
 
     async def move_step(self, queue: StepQueue | int, step: Step | str, number: int) -> Step:
         """Moves a job to this place, from 1."""
-        path = f"{_path(queue)}/jobs/{_job_id(step)}"
-        return await self._patch(Step, path, {"number": number})
+        return await self._patch(Step, _step_path(queue, step), {"number": number})
 
     async def remove_step(self, queue: StepQueue | int, step: Step | str) -> None:
-        await self._requests.delete(f"{_path(queue)}/jobs/{_job_id(step)}")
+        await self._requests.delete(_step_path(queue, step))
 
     async def rerun_backward(self, queue: StepQueue | int, step: Step | str) -> StepQueue:
         """Runs a backward operation again that has failed."""
-        path = f"{_path(queue)}/jobs/{_job_id(step)}/rerun"
-        return await self._post(StepQueue, path)
+        return await self._post(StepQueue, f"{_step_path(queue, step)}/rerun")
 
 
 def _path(queue: StepQueue | int) -> str:
-    return f"/api/queues/{queue if isinstance(queue, int) else queue.queue_id}"
+    return f"/api/queues/{path_part(queue, 'queue_id')}"
+
+
+def _step_path(queue: StepQueue | int, step: Step | str) -> str:
+    return f"{_path(queue)}/jobs/{_job_id(step)}"
 
 
 def _job_id(step: Step | str) -> str:
-    return path_part(step if isinstance(step, str) else step.job_id)
+    return path_part(step, "job_id")

@@ -92,4 +92,4 @@ class Workflows(Operations):
 
 
 def _path(workflow: Workflow | str) -> str:
-    return f"/api/workflows/{path_part(workflow if isinstance(workflow, str) else workflow.id)}"
+    return f"/api/workflows/{path_part(workflow)}"
