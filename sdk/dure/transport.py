@@ -7,26 +7,13 @@ so `Client` runs them without an event loop.
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from typing import Any, Protocol
 
 import httpx
 
 
-class Transport(Protocol):
-    async def send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response: ...
-
-    def chunks(self, response: httpx.Response) -> AsyncIterator[bytes]: ...
-
-    async def close_response(self, response: httpx.Response) -> None: ...
-
-    async def sleep(self, seconds: float) -> None: ...
-
-    async def close(self) -> None: ...
-
-
 class BlockingTransport:
-    def __init__(self, **options: Any) -> None:
-        self._http = httpx.Client(**options)
+    def __init__(self) -> None:
+        self._http = httpx.Client()
 
     async def send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         return self._http.send(request, stream=stream)
@@ -46,8 +33,8 @@ class BlockingTransport:
 
 
 class AsyncTransport:
-    def __init__(self, **options: Any) -> None:
-        self._http = httpx.AsyncClient(**options)
+    def __init__(self) -> None:
+        self._http = httpx.AsyncClient()
 
     async def send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         return await self._http.send(request, stream=stream)
@@ -64,3 +51,6 @@ class AsyncTransport:
 
     async def close(self) -> None:
         await self._http.aclose()
+
+
+Transport = AsyncTransport | BlockingTransport
