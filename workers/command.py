@@ -14,6 +14,7 @@ from django.conf import settings
 
 from dure import Context, InvalidArgs, PermissionRefused, SessionError, task
 from jobs.subprocesses.program import NotStarted, Program
+from jobs.texts import printable
 from workers import truncate
 
 TAIL_BYTES = 64 * 1024
@@ -25,8 +26,6 @@ MAX_LINE = 200
 ERROR_LINES, ERROR_CHARACTERS = 5, 1_000
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
-# Colours and cursor movements, then every other control character except the tab.
-UNPRINTABLE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
 
 @task("command.run")
@@ -104,7 +103,7 @@ def failure_message(command: str, code: int, tail: "Tail") -> str:
         ended = f"{command} was ended by {signal.Signals(-code).name}"
     else:
         ended = f"{command} ended with exit code {code}"
-    lines = [clean for line in tail.text().splitlines() if (clean := _printable(line))]
+    lines = [clean for line in tail.text().splitlines() if (clean := printable(line).strip())]
     output = "\n".join(lines[-ERROR_LINES:])[-ERROR_CHARACTERS:]
     return f"{ended}:\n{output}" if output else f"{ended}."
 
@@ -125,8 +124,4 @@ class Tail:
 
     def last_line(self) -> str:
         lines = self._kept[-4 * MAX_LINE :].decode("utf-8", "replace").splitlines()
-        return next((clean for line in reversed(lines) if (clean := _printable(line))), "")[:MAX_LINE]
-
-
-def _printable(line: str) -> str:
-    return UNPRINTABLE.sub("", line).strip()
+        return next((clean for line in reversed(lines) if (clean := printable(line).strip())), "")[:MAX_LINE]
