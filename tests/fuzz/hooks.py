@@ -13,7 +13,7 @@ from schemathesis.core.failures import Failure
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.transport import Response
 
-from tests.fuzz.object_ids import FIELDS, ObjectIds
+from tests.fuzz.object_ids import FIELDS, FILE_VARIABLE, ObjectIds
 
 PROBLEM = "application/problem+json"
 # Their other fields depend on their code.
@@ -24,11 +24,9 @@ SHORT_REPLAY_MS = 900
 # Python and JSON Schema disagree about which characters are spaces.
 NO_SPACE = r"[^\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 NOT_BLANK = r"\S"
-# run.py sets this variable.
-OBJECT_IDS_FILE = "DURE_FUZZ_OBJECT_IDS"
 
 document: dict[str, Any] = {}
-object_ids = ObjectIds.read(Path(os.environ[OBJECT_IDS_FILE]).read_text())
+object_ids = ObjectIds.read(Path(os.environ[FILE_VARIABLE]).read_text())
 
 
 @schemathesis.hook

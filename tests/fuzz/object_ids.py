@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
+# The variable that names the file of existing ids.
+FILE_VARIABLE = "DURE_FUZZ_OBJECT_IDS"
 # Parameter name, prefix of the paths that it applies to, and ids. JSON has no pairs as keys.
 Ids = list[tuple[str, str, Sequence[Any]]]
 

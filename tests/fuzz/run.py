@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tests.acceptance.system import CHECKOUT, Client, System
 from tests.fuzz import accounts
+from tests.fuzz.object_ids import FILE_VARIABLE
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
-OBJECT_IDS_FILE = "DURE_FUZZ_OBJECT_IDS"
 NOBODY = "nobody"
 CALLERS = (accounts.OWNER, accounts.STAFF, NOBODY)
 # A request may wait for a minute, and the last ones go on beyond the time.
@@ -41,7 +41,7 @@ def run(
         return subprocess.run(
             [*command, *options],
             cwd=folder,
-            env=system.environment() | {"PYTHONPATH": str(CHECKOUT), OBJECT_IDS_FILE: str(ids_file)},
+            env=system.environment() | {"PYTHONPATH": str(CHECKOUT), FILE_VARIABLE: str(ids_file)},
             stdout=report,
             stderr=subprocess.STDOUT,
             timeout=(seconds or 0) + PATIENCE_SECONDS,
