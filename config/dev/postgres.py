@@ -81,7 +81,7 @@ class PostgreSQL:
         server = Process(
             self.home,
             "postgres",
-            Command(arguments=arguments, death_signal=signal.SIGINT, env=_environment(), cwd="/"),
+            Command(arguments=arguments, death_signal=signal.SIGINT, env=server_environment(), cwd="/"),
             # A fast shutdown: PostgreSQL closes all connections and loses nothing.
             stop_signal=signal.SIGINT,
             stop_seconds=25.0,
@@ -120,7 +120,7 @@ class PostgreSQL:
             input=stdin,
             capture_output=True,
             text=True,
-            env=_environment(),
+            env=server_environment(),
             cwd="/",
             check=False,
         )
@@ -203,7 +203,7 @@ def binary(program: str) -> Path:
     return path
 
 
-def _environment() -> dict[str, str]:
+def server_environment() -> dict[str, str]:
     # The caller's PG… variables would change what the programs do, and its locale their messages.
     own = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return own | {"LC_ALL": "C", "LANG": "C"}

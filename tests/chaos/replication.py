@@ -18,6 +18,7 @@ import psutil
 import psycopg2
 
 from config.dev.ports import free_port
+from config.dev.postgres import server_environment
 from config.dev.process import Command, Process, wait_until
 from tests.chaos.cluster import Servers
 
@@ -134,13 +135,13 @@ class Replicated(Servers):
         self.nodes[node] = Process(
             self.home,
             f"postgres-{node}",
-            Command(arguments=command, death_signal=signal.SIGINT, cwd="/", env=environment()),
+            Command(arguments=command, death_signal=signal.SIGINT, cwd="/", env=server_environment()),
         )
         self._wait(lambda: self.ask("SELECT 1", node) == 1)
 
     def _run(self, program: str, *arguments: object) -> None:
         command = [*self.prefix, str(programs() / program), *map(str, arguments)]
-        subprocess.run(command, check=True, capture_output=True, cwd="/", env=environment())
+        subprocess.run(command, check=True, capture_output=True, cwd="/", env=server_environment())
 
     def _wait(self, condition: Callable[[], object]) -> None:
         until = time.monotonic() + START_SECONDS
@@ -151,8 +152,3 @@ class Replicated(Servers):
             if time.monotonic() > until:
                 raise SystemExit(f"PostgreSQL did not start: see {self.home.logs}")
             time.sleep(0.05)
-
-
-def environment() -> dict[str, str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-    return own | {"LC_ALL": "C", "LANG": "C"}
