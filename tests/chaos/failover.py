@@ -11,16 +11,15 @@ import argparse
 import http.client
 import json
 import random
-import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from config.dev.ports import free_port
 from tests.chaos import scenario
 from tests.chaos.threads import StoppableThread
-from tests.workers import Process, environment
+from tests.workers import environment
 
 if TYPE_CHECKING:
     from tests.chaos.replication import Replicated
@@ -35,33 +34,14 @@ AFTER_SECONDS = 10.0
 ANSWER_SECONDS = 15.0
 
 
-class Web:
-    """The web process, and requests to it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        env = environment({"PORT": str(self.port), "DURE_RATE_USER": "off", "DURE_ENV": "test"})
-        self.process = Process([sys.executable, "-m", "config.web"], env, folder / "web.log")
-
-    def send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS)
-        try:
-            headers = {"Content-Type": "application/json", **headers}
-            connection.request(method, path, json.dumps(body), headers)
-            answer = connection.getresponse()
-            return answer.status, json.loads(answer.read())
-        finally:
-            connection.close()
-
-
 class Client(StoppableThread):
     """Submits graphs until it is stopped, each until it is accepted, and remembers the ids with the time."""
 
-    def __init__(self, web: Web, token: str, offices: list[UUID], graphs: Any, seed: int) -> None:
+    def __init__(self, port: int, token: str, offices: list[UUID], graphs: Any, seed: int) -> None:
         super().__init__()
-        self.web, self.graphs, self.offices = web, graphs, offices
+        self.port, self.graphs, self.offices = port, graphs, offices
         self.random = random.Random(seed)
-        self.authorization = {"Authorization": f"Token {token}"}
+        self.headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
         self.accepted: list[tuple[float, UUID, list[str]]] = []
         self.refused: list[str] = []
         self.retries = 0
@@ -73,10 +53,10 @@ class Client(StoppableThread):
 
     def submit(self, office: UUID, batch: UUID) -> None:
         body = {"jobs": self.graphs(self.random.randint(1, 6)), "batch": {"id": str(batch)}}
-        headers = self.authorization | {"Idempotency-Key": str(batch)}
+        headers = self.headers | {"Idempotency-Key": str(batch)}
         while True:
             try:
-                status, answer = self.web.send("POST", f"/api/offices/{office}/jobs", body, headers)
+                status, answer = self.post(f"/api/offices/{office}/jobs", body, headers)
             except (OSError, http.client.HTTPException, ValueError) as error:
                 status, answer = 0, str(error)
             if status == 201:
@@ -88,27 +68,34 @@ class Client(StoppableThread):
             self.retries += 1
             time.sleep(0.3)
 
+    def post(self, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS)
+        with closing(connection):
+            connection.request("POST", path, json.dumps(body), headers)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+
 
 def run(options: argparse.Namespace, folder: Path) -> int:
     from tests.chaos.cluster import Cluster
     from tests.chaos.recovery import Recovery
     from tests.chaos.replication import Replicated
+    from tests.integration.web_process import running
 
     servers = Replicated(folder, synchronous=not options.asynchronous)
     witness = scenario.prepare(servers, folder)
     cluster = Cluster(servers, folder, Recovery())
-    web = Web(folder)
     try:
-        return fail_over(options, cluster, servers, web, witness)
+        with running(folder, "config.web", **environment({"DURE_RATE_USER": "off"})) as web:
+            return fail_over(options, cluster, servers, web.port, witness)
     finally:
-        web.process.stop()
         cluster.stop()
         servers.stop()
         scenario.keep(options, folder)
 
 
 def fail_over(
-    options: argparse.Namespace, cluster: Any, servers: "Replicated", web: Web, witness: Path
+    options: argparse.Namespace, cluster: Any, servers: "Replicated", port: int, witness: Path
 ) -> int:
     from django.db import connection
 
@@ -116,7 +103,7 @@ def fail_over(
     from tests.chaos.workload import Workload
 
     work = Workload(options.seed)
-    clients = start_clients(web, work, options.seed)
+    clients = start_clients(port, work, options.seed)
     time.sleep(BEFORE_SECONDS)
     behind_from = time.time()
     if options.asynchronous:
@@ -149,7 +136,7 @@ def fail_over(
     return scenario.print_result(wrong)
 
 
-def start_clients(web: Web, work: Any, seed: int) -> list[Client]:
+def start_clients(port: int, work: Any, seed: int) -> list[Client]:
     from django.contrib.auth.models import User
     from django.utils import timezone
 
@@ -160,9 +147,8 @@ def start_clients(web: Web, work: Any, seed: int) -> list[Client]:
     for office in work.made:
         Membership.objects.create(office=office, user=user, role=MemberRole.OWNER)
     _, token = ApiToken.issue(user, "chaos", timezone.now())
-    wait(web)
     offices = [office.id for office in work.made]
-    clients = [Client(web, token, offices, work.graph, seed + number) for number in range(CLIENTS)]
+    clients = [Client(port, token, offices, work.graph, seed + number) for number in range(CLIENTS)]
     for client in clients:
         client.start()
     return clients
@@ -179,14 +165,3 @@ def lost(clients: list[Client], gap_from: float, gap_until: float) -> tuple[list
             part = inside if gap_from <= at <= gap_until else outside
             part += [job for job in jobs if job not in there]
     return outside, inside
-
-
-def wait(web: Web) -> None:
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        try:
-            if web.send("GET", "/healthz", None, {})[0] == 200:
-                return
-        except (OSError, ValueError, http.client.HTTPException):
-            time.sleep(0.2)
-    raise SystemExit(f"The web process did not start: {web.process.log.read_text()[-2000:]}")
