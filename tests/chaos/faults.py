@@ -22,8 +22,7 @@ def kill_a_busy_process(cluster: Cluster, chance: random.Random) -> None:
 
 def kill_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
     """Kills a pool process at any point, also between two commits."""
-    children = [child for worker in cluster.workers.values() for child in children_of(worker)]
-    if children:
+    if children := all_children(cluster):
         kill(cluster, chance.choice(children))
 
 
@@ -60,8 +59,7 @@ def freeze_a_parent_past_its_lease(cluster: Cluster, chance: random.Random) -> N
 
 def freeze_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
     """Freezes the pool process only: its parent renews the lease, so the run must stay with it."""
-    children = [child for worker in cluster.workers.values() for child in children_of(worker)]
-    if children:
+    if children := all_children(cluster):
         pid = chance.choice(children)
         send(pid, signal.SIGSTOP)
         time.sleep(LEASE * 0.7)
@@ -136,8 +134,12 @@ def inject(cluster: Cluster, chance: random.Random, only: list[str]) -> str:
 def busy_pids(cluster: Cluster) -> list[int]:
     """Pool processes whose last line in the witness file is a start."""
     last = {line.pid: line.what for line in witness.read(cluster.folder / "witness")}
-    living = {child for worker in cluster.workers.values() for child in children_of(worker)}
+    living = all_children(cluster)
     return sorted(pid for pid, what in last.items() if what == "start" and pid in living)
+
+
+def all_children(cluster: Cluster) -> list[int]:
+    return [child for worker in cluster.workers.values() for child in children_of(worker)]
 
 
 def children_of(worker: Process) -> list[int]:
