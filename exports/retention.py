@@ -19,10 +19,11 @@ from jobs import retention
 log = logging.getLogger(__name__)
 
 BATCH = 1_000
+LONGEST_SECONDS = 10.0
 DELETE_AFTER_EXPIRY = timedelta(days=1)
 
 
-def prune(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> dict[str, int]:
+def prune(now: datetime, *, batch: int = BATCH) -> dict[str, int]:
     """Works in batches until nothing is left or the time is over; answers how many of each."""
     file_days, row_days = settings.DURE_EXPORT_FILE_DAYS, settings.DURE_EXPORT_RETENTION_DAYS
     values = {"now": now, "limit": batch}
@@ -43,7 +44,7 @@ def prune(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> dict[s
         old = {"before": now - timedelta(days=row_days), "swept": now - DELETE_AFTER_EXPIRY}
         steps.append(retention.delete_by("deleted", sql.DELETE_EXPORTS, {**values, **old}))
     none = {"expired": 0, "deleted": 0}
-    done = none | retention.delete_in_turn(steps, batch, time.monotonic() + seconds).deleted
+    done = none | retention.delete_in_turn(steps, batch, time.monotonic() + LONGEST_SECONDS).deleted
     if any(done.values()):
         log.info("pruned exports: %s", ", ".join(f"{count} {what}" for what, count in done.items()))
     return done

@@ -6,11 +6,12 @@ from pathlib import Path
 
 # The times of an installation; those of the tests' workers are shorter.
 CALM = {"DURE_LEASE_SECONDS": "30", "DURE_HEARTBEAT_SECONDS": "10", "DURE_REPUBLISH_SECONDS": "10"}
+PATIENCE = 300.0
 
 
-def poll(condition: Callable[[], bool], pause: float = 0.02, patience: float = 300.0) -> float:
+def poll(condition: Callable[[], bool], pause: float = 0.02) -> float:
     """Wait until it is true; the time of that moment."""
-    until = time.monotonic() + patience
+    until = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > until:
             raise SystemExit("the work did not end in time")
