@@ -1,5 +1,5 @@
 // On every page: search from anywhere, keyboard shortcuts, buttons that copy ids, errors and JSON, the focus
-// of regions that scroll, and what the pointer presses.
+// of regions that scroll, what the pointer presses, and the form of durations.
 (function () {
   "use strict";
   var WAIT_MS = 200;
@@ -147,6 +147,14 @@
   });
   window.addEventListener("blur", lift);
   document.addEventListener("pointermove", function (event) { if (!event.buttons) lift(); }, true);
+
+  // --- for scripts that count on: 1:05 or 2:00:05, in the form of jobs/display.py ---
+  window.duration = function (seconds) {
+    var s = Math.max(0, Math.floor(seconds));
+    var two = function (n) { return (n < 10 ? "0" : "") + n; };
+    var hours = Math.floor(s / 3600);
+    return (hours ? hours + ":" + two(Math.floor((s % 3600) / 60)) : Math.floor(s / 60)) + ":" + two(s % 60);
+  };
 
   document.body.addEventListener("htmx:afterSwap", prepare);
   window.addEventListener("resize", makeScrollableFocusable);

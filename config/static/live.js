@@ -25,18 +25,11 @@
     if (mark) clockOffset = Date.now() - Date.parse(mark.dataset.now);
   }
 
-  function duration(seconds) {
-    var s = Math.max(0, Math.floor(seconds));
-    var two = function (n) { return (n < 10 ? "0" : "") + n; };
-    var hours = Math.floor(s / 3600);
-    return (hours ? hours + ":" + two(Math.floor((s % 3600) / 60)) : Math.floor(s / 60)) + ":" + two(s % 60);
-  }
-
   function age(moment) { return Math.floor((Date.now() - moment) / 1000); }
 
   function tick() {
     document.querySelectorAll("time[data-since]").forEach(function (element) {
-      element.textContent = duration((Date.now() - clockOffset - Date.parse(element.dataset.since)) / 1000);
+      element.textContent = window.duration((Date.now() - clockOffset - Date.parse(element.dataset.since)) / 1000);
     });
     if (!live || !updated) return;
     var isFresh = age(updatedAt) <= SECONDS + 1;
@@ -63,8 +56,7 @@
 
   // The path has the newest event that the page was rendered with: what came after it is sent at once.
   function watch(path) {
-    var scheme = window.location.protocol === "https:" ? "wss://" : "ws://";
-    var socket = new WebSocket(scheme + window.location.host + path);
+    var socket = new WebSocket(window.location.origin.replace(/^http/, "ws") + path);
     socket.addEventListener("message", function (message) {
       var event = JSON.parse(message.data);
       if (event.id && /[?]after=/.test(path)) path = path.replace(/after=[0-9]+/, "after=" + event.id);

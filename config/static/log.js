@@ -41,8 +41,7 @@
   }
 
   function connect() {
-    var scheme = window.location.protocol === "https:" ? "wss://" : "ws://";
-    var socket = new WebSocket(scheme + window.location.host + list.dataset.socket + "?after=" + after);
+    var socket = new WebSocket(window.location.origin.replace(/^http/, "ws") + list.dataset.socket + "?after=" + after);
     socket.addEventListener("message", function (message) {
       var event = JSON.parse(message.data);
       if (event.type !== "lines") return;

@@ -33,7 +33,7 @@ def seconds(milliseconds: int | None) -> float | None:
 
 @register.filter
 def clock(seconds: int) -> str:
-    """0:07 or 1:02:03, as progress.js writes it."""
+    """0:07 or 1:02:03, as app.js writes it."""
     minutes, rest = divmod(max(0, seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

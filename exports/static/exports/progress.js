@@ -23,12 +23,6 @@
   function find(id) { return box.querySelector('[data-export="' + Number(id) + '"]'); }
   function age(moment) { return (Date.now() - moment) / 1000; }
 
-  function clock(seconds) {
-    var two = function (n) { return (n < 10 ? "0" : "") + n; };
-    var hours = Math.floor(seconds / 3600), minutes = Math.floor((seconds % 3600) / 60);
-    return (hours ? hours + ":" + two(minutes) : minutes) + ":" + two(seconds % 60);
-  }
-
   function write(element, part, text) {
     var target = element.querySelector('[data-part="' + part + '"]');
     if (target) target.textContent = text;
@@ -50,16 +44,15 @@
     bar.value = job.progress;
     write(element, "percent", job.progress + "%");
     write(element, "phase", phases[job.phase] || job.phase);
-    write(element, "left", job.etaSeconds === null ? "" : box.dataset.left.replace("{}", clock(job.etaSeconds)));
+    write(element, "left", job.etaSeconds === null ? "" : box.dataset.left.replace("{}", window.duration(job.etaSeconds)));
     write(element, "message", job.message);
     if (isEvent) write(element, "wait", "");
   }
 
   function connect() {
-    var scheme = window.location.protocol === "https:" ? "wss://" : "ws://";
     var after = lastId === null ? "" : "?after=" + lastId;
     frameAt = Date.now();
-    socket = new WebSocket(scheme + window.location.host + "/ws/jobs" + after);
+    socket = new WebSocket(window.location.origin.replace(/^http/, "ws") + "/ws/jobs" + after);
     socket.addEventListener("message", function (message) {
       var frame = JSON.parse(message.data);
       frameAt = Date.now();
