@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import BoundedSemaphore
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from exports import error_texts, eventlog, quota
@@ -38,6 +39,11 @@ log = logging.getLogger(__name__)
 _MEASUREMENTS = BoundedSemaphore(2)
 MAX_TITLE = 200
 SUFFIXES = {EVENT_LOG: "jsonl", "mp4": "mp4", "matroska": "mkv", "avi": "avi"}
+
+
+def store_upload(owner: User, file: "UploadedFile[Any]", title: str, now: datetime) -> Replay:
+    # Django's own wrapper has no readline with a limit.
+    return store(owner, cast(BinaryIO, file.file), file.name or "", title, now)
 
 
 def store(owner: User, source: BinaryIO, file_name: str, title: str, now: datetime) -> Replay:

@@ -1,7 +1,7 @@
 """Replays: upload, list, show, delete; and the exports of a replay."""
 
 from collections.abc import Callable
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, TypeVar
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponseBase
@@ -79,9 +79,8 @@ class ReplaysView(APIView):
     def post(self, request: Request) -> Response:
         """Upload a recording. An event log, or an MP4, MOV, WebM, Matroska or AVI video."""
         file, title = _upload(request)
-        content = cast(BinaryIO, file.file)  # Django's own wrapper has no readline with a limit
         try:
-            replay = replays.store(user_of(request), content, file.name or "", title, timezone.now())
+            replay = replays.store_upload(user_of(request), file, title, timezone.now())
         except replays.NoSpace as full:
             raise Problem(507, "no_space", str(full), headers={"Retry-After": "60"}) from None
         location = request.build_absolute_uri(f"/api/replays/{replay.pk}")

@@ -1,12 +1,9 @@
 """The pages of the user's replays: list with upload, detail with exports, delete."""
 
-from typing import Any, BinaryIO, cast
-
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -43,10 +40,9 @@ class UploadForm(forms.Form):
 
     def store(self, owner: User) -> Replay | None:
         """Store the replay; None if it is refused, with the errors in the form."""
-        file: UploadedFile[Any] = self.cleaned_data["file"]
-        content = cast(BinaryIO, file.file)  # Django's own wrapper has no readline with a limit
+        data = self.cleaned_data
         try:
-            return storage.store(owner, content, file.name or "", self.cleaned_data["title"], timezone.now())
+            return storage.store_upload(owner, data["file"], data["title"], timezone.now())
         except Refused as refused:
             self.add_error("file", _("This file cannot be used: %(reason)s") % {"reason": refused.text})
         except storage.NoSpace:
