@@ -52,7 +52,7 @@ class PostgreSQL:
         self.durable = durable
         self.folder = home.path / "postgres"
         self.data = self.folder / "data"
-        self.account = _account(self.folder) if os.geteuid() == 0 else None
+        self.account = account_for(self.folder) if os.geteuid() == 0 else None
         self._make_folder(self.folder)
         try:
             next(self.folder.iterdir(), None)
@@ -63,7 +63,7 @@ class PostgreSQL:
             ) from None
         # A file in the home, since PostgreSQL must traverse the home, and need not read it.
         must_reach = (Path(home.lock.name), binary("postgres"))
-        self.prefix = _unprivileged_prefix(self.account, must_reach) if self.account else []
+        self.prefix = unprivileged_prefix(self.account, must_reach) if self.account else []
 
     def start(self) -> tuple[Process, str]:
         """Starts it, waits until it answers, and returns its URL."""
@@ -228,7 +228,7 @@ def _holds_sockets(folder: Path) -> bool:
     return True
 
 
-def _account(folder: Path) -> Account:
+def account_for(folder: Path) -> Account:
     """PostgreSQL refuses to run as root: the owner of existing data, or the user postgres or nobody."""
     if folder.exists() and (owner := folder.stat()).st_uid != 0:
         return Account(str(owner.st_uid), owner.st_uid, owner.st_gid)
@@ -244,7 +244,7 @@ def _account(folder: Path) -> Account:
     )
 
 
-def _unprivileged_prefix(account: Account, must_reach: Sequence[Path]) -> list[str]:
+def unprivileged_prefix(account: Account, must_reach: Sequence[Path]) -> list[str]:
     """The command prefix that runs a program as this account.
 
     The account may be unable to enter the folder, such as a clone in /root. Then it keeps one capability, to

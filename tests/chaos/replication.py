@@ -1,11 +1,10 @@
 """A PostgreSQL primary with a streaming standby, on loopback, from Debian's packages or the embedded ones.
 
-Both belong to the user postgres if this runs as root. `fail_over` kills the primary as a power cut would,
+Both belong to another user if this runs as root. `fail_over` kills the primary as a power cut would,
 and promotes the standby, which `target_session_attrs=read-write` in DATABASE_URL then leads clients to.
 """
 
 import os
-import pwd
 import secrets
 import signal
 import subprocess
@@ -18,7 +17,7 @@ import psutil
 import psycopg2
 
 from config.dev.ports import free_port
-from config.dev.postgres import server_environment
+from config.dev.postgres import account_for, server_environment, unprivileged_prefix
 from config.dev.process import Command, Process, wait_until
 from tests.chaos.cluster import Servers
 
@@ -49,10 +48,9 @@ class Replicated(Servers):
         self.prefix: list[str] = []
         self.owner = (os.geteuid(), os.getegid())
         if os.geteuid() == 0:
-            postgres = pwd.getpwnam("postgres")
-            self.owner = (postgres.pw_uid, postgres.pw_gid)
-            self.prefix = ["setpriv", f"--reuid={self.owner[0]}", f"--regid={self.owner[1]}"]
-            self.prefix += ["--clear-groups", "--pdeathsig=INT"]
+            account = account_for(self.folder)
+            self.owner = (account.uid, account.gid)
+            self.prefix = unprivileged_prefix(account, [programs()])
         os.chown(self.folder, *self.owner)
         self.password = secrets.token_urlsafe(16)
         super().__init__(folder)
