@@ -3,12 +3,13 @@
 Fields that this version does not know are in `raw`.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from types import NoneType, UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
+
+from pydantic.alias_generators import to_camel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,14 +22,10 @@ class Record:
         """Missing fields get their default; the documents of exports have their names in camelCase."""
         values = {}
         for name, hint in _hints(cls).items():
-            key = name if name in document else camel_case(name)
+            key = name if name in document else to_camel(name)
             if key in document:
                 values[name] = _read_value(document[key], hint)
         return cls(raw=document, **values)
-
-
-def camel_case(name: str) -> str:
-    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 
 
 def _hints(record: "type[Record]") -> dict[str, Any]:

@@ -4,10 +4,10 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 
 from dure import job_records, office_records, records, schedule_records, step_records
 from dure.operations.executions import Level
-from dure.record import camel_case
 from tests.openapi import document
 
 NAMES = {"Batch": "BatchInFull", "Event": "SchedulerEvent", "OfficeConfig": "JobSchedulerConfig"}
@@ -49,7 +49,7 @@ def test_the_schema_has_each_field_of_a_record(record: Any) -> None:
 def test_the_schema_has_each_field_of_a_request(options: Any, schema: str) -> None:
     names = set(schemas()[schema]["properties"])
     for name in options.__annotations__:
-        assert {name, camel_case(name)} & names, name
+        assert {name, to_camel(name)} & names, name
 
 
 def test_the_levels_are_those_of_the_api() -> None:

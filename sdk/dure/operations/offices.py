@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
+from pydantic.alias_generators import to_camel
+
 from dure.office_records import ConfigChanges, Delivery, Member, OfficeConfig, Webhook, WebhookWithSecret
 from dure.operations.base import Operations, path_part, without_none
-from dure.record import camel_case
 
 Role = Literal["viewer", "operator", "owner"]
 
@@ -19,7 +20,7 @@ class Offices(Operations):
         self, *, office: str | None = None, **changes: Unpack[ConfigChanges]
     ) -> OfficeConfig:
         """Changes what is given; `paused=True` starts no more jobs. For owners."""
-        body = {camel_case(name): value for name, value in changes.items()}
+        body = {to_camel(name): value for name, value in changes.items()}
         path = f"{await self._office_path(office)}/scheduler/config"
         return await self._patch(OfficeConfig, path, body)
 
