@@ -3,8 +3,9 @@
 import json
 import subprocess
 import sys
-import urllib.request
 from typing import Any
+
+import httpx
 
 from exports import sample_replay
 from tests.acceptance.system import CHECKOUT, Client, System
@@ -92,12 +93,12 @@ def listed(client: Client, path: str) -> Any:
 
 
 def uploaded(client: Client, title: str = "fuzz", file_name: str = "fuzz.jsonl", seconds: float = 1.0) -> int:
-    part = "--b\r\nContent-Disposition: form-data; name="
-    quoted = file_name.replace('"', "%22")
-    head = f'{part}"title"\r\n\r\n{title}\r\n{part}"file"; filename="{quoted}"\r\n\r\n'
-    headers = {**client.headers, "Content-Type": "multipart/form-data; boundary=b"}
-    log = "\n".join(sample_replay.event_log(seconds))
-    body = f"{head}{log}\r\n--b--\r\n".encode()
-    request = urllib.request.Request(client.base_url + "/api/replays", body, headers, method="POST")
-    with client.opener.open(request, timeout=30) as response:
-        return int(json.loads(response.read())["replayId"])
+    answer = httpx.post(
+        f"{client.base_url}/api/replays",
+        headers=client.headers,
+        data={"title": title},
+        files={"file": (file_name, "\n".join(sample_replay.event_log(seconds)))},
+        timeout=30,
+        trust_env=False,
+    )
+    return int(answer.raise_for_status().json()["replayId"])
