@@ -18,7 +18,6 @@ from exports.messages import INPUTS
 from exports.models import DeadLetter
 from exports.schemas import DeadLetterOut, DeadLetterPage
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_response
@@ -41,13 +40,8 @@ class DeadLettersView(_StaffView):
     )
     def get(self, request: Request) -> Response:
         """List the messages of the streams that could not be parsed or applied, newest first."""
-        reject_unknown(request, ("state", "sourceStream", "page", "size"))
-        rows = DeadLetter.objects.select_related("handled_by").order_by("-id")
-        if state := STATE.of(request):
-            rows = rows.filter(state=state)
-        if stream := STREAM.of(request):
-            rows = rows.filter(source_stream=stream)
-        return page_of(request, rows, DeadLetterPage, DeadLetterOut.of)
+        rows = DeadLetter.objects.select_related("handled_by")
+        return page_of(request, rows, DeadLetterPage, DeadLetterOut.of, state=STATE, source_stream=STREAM)
 
 
 class DeadLetterView(_StaffView):

@@ -1,5 +1,6 @@
 """Exports: list, show, cancel, download."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponseBase
@@ -20,7 +21,6 @@ from exports.models import ExportJob
 from exports.schemas import ExportOut, ExportPage
 from exports.states import CONTENT_TYPES, JobType, Status
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_response
@@ -72,14 +72,8 @@ class JobsView(APIView):
     )
     def get(self, request: Request) -> Response:
         """List your exports, newest first."""
-        reject_unknown(request, ("jobType", "status", "page", "size"))
-        rows = exports_of(user_of(request)).order_by("-id")
-        if job_type := JOB_TYPE.of(request):
-            rows = rows.filter(job_type=job_type)
-        if status := STATUS.of(request):
-            rows = rows.filter(status=status)
-        now = timezone.now()
-        return page_of(request, rows, ExportPage, lambda job: ExportOut.at(job, now))
+        rows, out = exports_of(user_of(request)), partial(ExportOut.at, now=timezone.now())
+        return page_of(request, rows, ExportPage, out, job_type=JOB_TYPE, status=STATUS)
 
 
 class JobView(APIView):

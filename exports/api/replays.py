@@ -37,7 +37,6 @@ from exports.schemas import (
 )
 from exports.states import JobType
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
@@ -64,9 +63,7 @@ class ReplaysView(APIView):
     )
     def get(self, request: Request) -> Response:
         """List your replays, newest first."""
-        reject_unknown(request, ("page", "size"))
-        rows = replays_of(user_of(request)).order_by("-id")
-        return page_of(request, rows, ReplayPage, ReplayOut.of)
+        return page_of(request, replays_of(user_of(request)), ReplayPage, ReplayOut.of)
 
     @extend_schema(
         operation_id="upload_replay",
