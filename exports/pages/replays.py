@@ -93,7 +93,6 @@ def _page(request: HttpRequest, row: Replay, form: OptionsForm, status: int = 20
     context = {
         "section": "exports",
         "replay": row,
-        "kind": display.FORMAT_NAMES.get(row.kind, row.kind),
         "exports": export_rows(jobs, timezone.now()),
         "form": form,
         "kinds": [(address, display.KIND_NAMES[job_type]) for address, job_type in JOB_TYPES.items()],
