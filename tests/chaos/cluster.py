@@ -150,8 +150,3 @@ class Cluster:
         self.beat.stop()
         for process in self.workers.values():
             process.stop(5)
-
-
-def use(servers: Servers) -> None:
-    os.environ["DATABASE_URL"] = servers.database_url
-    os.environ["REDIS_URL"] = servers.redis_url

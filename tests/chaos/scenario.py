@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 def prepare(servers: "Servers", folder: Path, without: str | None = None) -> Path:
     """Sets up Django and the database, without this guard; returns the path of the witness file."""
-    from tests.chaos.cluster import use
-
-    use(servers)
     witness = folder / "witness"
     os.environ.update(
         QUICK,
+        DATABASE_URL=servers.database_url,
+        REDIS_URL=servers.redis_url,
         DJANGO_SETTINGS_MODULE="config.settings",
         DURE_WORKER_MODULES="tests.chaos.bodies",
         CHAOS_WITNESS=str(witness),
