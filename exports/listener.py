@@ -151,7 +151,8 @@ class Listener:
 def apply(entries: Sequence[Entry], verdicts: Mapping[str, Verdict], now: datetime) -> int:
     """One transaction for all progress and results; one for each request, because each starts a run.
 
-    Answers how many messages were dead-lettered."""
+    Answers how many messages were dead-lettered.
+    """
     received, rejected = list[Received](), list[DeadLetterIn]()
     for entry in entries:
         if entry.raw is None:
