@@ -92,7 +92,7 @@ def children_of(job: Job) -> list[Job]:
 
 def _neighbours(job: Job, through: str) -> list[Job]:
     jobs = Job.objects.filter(**{through: job}).select_related("execution")
-    jobs = jobs.defer("args", "error_message", "execution__args", "execution__result", "execution__error")
+    jobs = jobs.defer("args", "execution__args", "execution__result", "execution__error")
     return list(jobs.order_by("seq")[:MOST_NEIGHBOURS])
 
 

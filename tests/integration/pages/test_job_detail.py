@@ -4,6 +4,8 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.models import Execution, Worker
@@ -54,6 +56,18 @@ def test_a_running_job_shows_its_lease_its_heartbeat_and_its_dependencies(office
     assert f"/batches/{first.batch_id}#box-{second.id}" in text
     ended = alice.get(at(office, f"/jobs/{first.id}"))
     assert ended.context["current"] is None
+
+
+def test_further_dependants_need_no_further_statements(office, alice):
+    def statements(count):
+        dependants = [{"ref": f"dependant {number}", "depends_on": ["first"]} for number in range(count)]
+        first, *_ = submitted(office, {"ref": "first"}, *dependants, name="x")
+        with CaptureQueriesContext(connection) as queries:
+            alice.get(at(office, f"/jobs/{first.id}"))
+        return len(queries)
+
+    statements(1)  # what a process reads once
+    assert statements(1) == statements(4)
 
 
 def test_a_running_job_says_how_long_its_task_usually_runs(office, alice):
