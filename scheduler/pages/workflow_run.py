@@ -12,7 +12,8 @@ from jobs import queries
 from jobs.models import Batch
 from jobs.pages.batch import batch_context
 from jobs.pages.batch_view import view_of
-from jobs.pages.permissions import can_operate, current_user, office_access
+from jobs.pages.permissions import current_user, office_access
+from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.models import WorkflowRun
 from scheduler.pages.workflows import run_rows
@@ -35,7 +36,7 @@ def workflow_run(
         "now": now,
         "workflow": workflow,
         "office": workflow.office,
-        "may_act": can_operate(office_access(request, workflow.office_id)),
+        "may_act": office_access(request, workflow.office_id).may(MemberRole.OPERATOR),
         "row": run_rows([run])[0],
         "batch": batch,
         "newest_event": newest,

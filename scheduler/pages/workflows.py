@@ -20,10 +20,11 @@ from jobs.ids import parse_uuid
 from jobs.insight import progress
 from jobs.keyset import Page, page_links, page_of
 from jobs.models import Batch, Office
-from jobs.pages.permissions import can_operate, current_user, office_access
+from jobs.pages.permissions import current_user, office_access
 from jobs.pages.selection import filter_query
 from jobs.selection import narrow
 from jobs.sql import call
+from jobs.states import MemberRole
 from scheduler.access import workflow_for, workflows_of
 from scheduler.display import config_in_words, state_choices
 from scheduler.models import Workflow, WorkflowRun
@@ -101,7 +102,7 @@ def workflow(request: HttpRequest, workflow_id: UUID, *, template: str = "workfl
         "now": timezone.now(),
         "workflow": workflow,
         "office": workflow.office,
-        "may_act": can_operate(office_access(request, workflow.office_id)),
+        "may_act": office_access(request, workflow.office_id).may(MemberRole.OPERATOR),
         "in_words": in_words(workflow),
         "steps": steps,
         "drawing": drawing_of(steps),
