@@ -420,7 +420,6 @@ SPECTACULAR_SETTINGS = {
     # Fields of the same name with different choices need a name for each set.
     "ENUM_NAME_OVERRIDES": {
         "JobStatus": "jobs.states.JobStatus",
-        "LiveJobStatus": "jobs.api.control.LIVE",
         "JobExecutionStatus": "jobs.schemas.EXECUTION_STATUSES",
         "MemberRole": "jobs.states.MemberRole",
         "EventType": "jobs.states.CLIENT_EVENTS",
