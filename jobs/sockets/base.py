@@ -72,6 +72,8 @@ class Socket:
     heartbeat_seconds = 20.0
     # A client that accepts no data for this long is disconnected; it reconnects with the last id it saw.
     slow_seconds = 10.0
+    # How long it may take to read why it was disconnected.
+    close_seconds = 30.0
 
     scope: dict[str, Any]
     credentials: Credentials
@@ -191,7 +193,7 @@ class Socket:
     async def _close(self, code: Close) -> None:
         """A slow client may never read the code; the connection is then dropped without it."""
         try:
-            async with asyncio.timeout(3 * self.slow_seconds):
+            async with asyncio.timeout(self.close_seconds):
                 reason = code.name.lower().replace("_", " ")
                 await self._send_message({"type": "websocket.close", "code": int(code), "reason": reason})
         except TimeoutError:
