@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -129,7 +130,9 @@ def delete(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespon
     access = _access(request, office_id)
     row = get_object_or_404(access.office.webhooks, pk=webhook_id)
     if request.method != "POST":
-        return render(request, "jobs/webhook_delete.html", {**office_context(access), "webhook": row})
+        back = reverse("pages:webhook", args=[office_id, webhook_id])
+        context = {**office_context(access), "row": row, "back": back}
+        return render(request, "jobs/webhook_delete.html", context)
     deletion = verbs.remove(row, undo_for=current_user(request))
     offer_undo(request, _("Webhook deleted."), deletion)
     return redirect("pages:webhooks", office_id)
