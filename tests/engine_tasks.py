@@ -15,18 +15,10 @@ from django.db import connection
 
 from dure import Context, Stopped, TaskFailure, task
 from jobs.models import Counter
+from tests.lines import write_line
 
 # How many `try.programs` starts.
 PROGRAMS = 4
-
-
-def write_line(path: str, text: object) -> None:
-    """Writes a line at once, so that lines of several processes do not mix."""
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(file, f"{text}\n".encode())
-    finally:
-        os.close(file)
 
 
 @task("try.echo")

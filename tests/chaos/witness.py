@@ -1,8 +1,9 @@
 """The witness file: a line for each physical start and end of a body, and for each program that it starts."""
 
-import os
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.lines import write_line
 
 
 class Line(NamedTuple):
@@ -15,11 +16,7 @@ class Line(NamedTuple):
 
 
 def write(path: str, line: Line) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(file, f"{' '.join(map(str, line))}\n".encode())
-    finally:
-        os.close(file)
+    write_line(path, " ".join(map(str, line)))
 
 
 def read(path: Path) -> list[Line]:
