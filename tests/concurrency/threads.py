@@ -21,17 +21,21 @@ def start_thread(work: Callable[[], T]) -> "Future[T]":
 
 
 def wait_until_blocked(future: "Future[Any]") -> None:
-    """Waits until a session of the database waits for a lock; fails if the thread's work ends first."""
+    """Waits until a session waits for a lock of this one; fails if the thread's work ends first."""
     until = time.monotonic() + PATIENCE
-    while not _is_a_session_blocked():
+    while not _blocks_a_session():
         assert not future.done(), "the thread did not wait"
         assert time.monotonic() < until, "no session waits for a lock"
         time.sleep(0.01)
 
 
-def _is_a_session_blocked() -> bool:
+def _blocks_a_session() -> bool:
+    # pg_locks knows the whole server, where tests of other processes wait for locks of their own.
     with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks"
+            " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+        )
         return bool(cursor.fetchone()[0])
 
 
