@@ -3,6 +3,7 @@
 `docs/configuration.md` lists the variables; `config/env.py` reads them and refuses malformed values.
 """
 
+import gc
 import hashlib
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from kombu.entity import Exchange, Queue
 
 from config import dev, env
 from jobs.redis import ANSWER_SECONDS
+
+# What is imported from here on stays, so the garbage collector would look through it in vain again and again,
+# which is a sixth of the start of a command. workers/apps.py switches it on again.
+gc.disable()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 

@@ -11,3 +11,5 @@ class WorkersConfig(AppConfig):
         # No app after this one loads much, and what is loaded stays for the life of the process. A full
         # collection, which takes a tenth of a second with it, passes it by.
         gc.freeze()
+        # config/settings.py switched it off.
+        gc.enable()
