@@ -10,7 +10,7 @@ from exports.models import ExportJob, Replay
 from exports.states import LIVE, JobType
 
 TITLE = "두레 컵 결승전 (demo)"
-SECONDS = 30.0  # long enough to watch its progress, and short beside the start of a system
+SECONDS = 15.0  # long enough to watch its progress, and short beside the start of a system
 
 
 def fill(owner: User, now: datetime) -> ExportJob:

@@ -13,4 +13,4 @@ def test_the_demo_is_filled_once(minji) -> None:
     first, second = demo.fill(minji, timezone.now()), demo.fill(minji, timezone.now())
     assert first == second
     assert (Replay.objects.count(), ExportJob.objects.count()) == (1, 1)
-    assert Replay.objects.get().duration_ms == 29_966
+    assert Replay.objects.get().duration_ms == 14_966
