@@ -38,9 +38,10 @@ class PreviewAdmin(BaseAdmin):
         return [path("preview/", view, name=f"{self._url_name}_preview"), *super().get_urls()]
 
     def preview(self, request: HttpRequest) -> HttpResponse:
-        if not (self.has_add_permission(request) or self.has_change_permission(request)):
+        row = self.get_object(request, key) if (key := request.GET.get("id")) else None
+        if not (self.has_add_permission(request) or self.has_change_permission(request, row)):
             raise PermissionDenied
-        form = self.get_form(request)(request.POST)
+        form = self.get_form(request, row, change=row is not None)(request.POST, instance=row)
         form.full_clean()
         return HttpResponse(render_preview(self.preview_of_form(form)))
 
@@ -50,7 +51,8 @@ class PreviewAdmin(BaseAdmin):
         row = context.get("original")
         context["preview"] = render_preview(self.preview_of_row(row)) if row is not None else ""
         if self.has_add_permission(request) or self.has_change_permission(request, row):
-            context["preview_url"] = reverse(f"admin:{self._url_name}_preview")
+            query = {"id": row.pk} if row is not None else None
+            context["preview_url"] = reverse(f"admin:{self._url_name}_preview", query=query)
         return super().render_change_form(request, context, *args, **kwargs)
 
 

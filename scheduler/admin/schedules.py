@@ -33,8 +33,8 @@ from scheduler.manual_runs import run_schedule
 from scheduler.models import Calendar, Occurrence, Schedule
 from scheduler.pages import schedule_form
 from scheduler.pages.schedule_form import POLICIES
+from scheduler.schedules import calendars
 from scheduler.schedules import lifecycle as schedules
-from scheduler.schedules import rules
 from scheduler.schedules.catchup import CatchUp
 from scheduler.schedules.rules import TIMING
 from scheduler.schedules.validation import check_rule, check_task
@@ -180,18 +180,20 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
         )
 
     def preview_of_form(self, form: Any) -> RulePreview:
-        if problems := field_errors(form, TIMING):
+        if problems := field_errors(form, (*TIMING, "calendar")):
             return RulePreview(problems=problems)
         now = database_now()
         try:
             rule = check_rule(form.cleaned_data, now)
         except Refused as refused:
             return RulePreview(problems=[str(text) for texts in refused.errors.values() for text in texts])
-        return RulePreview(display.rule_in_words(rule), rules.upcoming_times(rule, now, PREVIEWED))
+        times = calendars.upcoming_times(rule, form.cleaned_data["calendar"], now, PREVIEWED)
+        return RulePreview(display.rule_in_words(rule), times)
 
     def preview_of_row(self, row: Schedule) -> RulePreview:
-        times = rules.upcoming_times(row.rule, database_now(), PREVIEWED) if row.enabled else []
-        return RulePreview(display.rule_in_words(row.rule), times)
+        return RulePreview(
+            display.rule_in_words(row.rule), calendars.next_times(row, database_now(), PREVIEWED)
+        )
 
     def links(self, request: HttpRequest, row: Schedule) -> list[Link]:
         return [

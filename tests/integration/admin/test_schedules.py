@@ -1,6 +1,7 @@
 """The admin changes schedules and workflows through the same functions as the API."""
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from scheduler.clock import database_now
 from scheduler.models import Schedule, Workflow, WorkflowRun
 from scheduler.schedules import calendars
+from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules.firing import fire_due
 from tests.factories import a_user, an_office
 from tests.integration.admin.action_form import address
@@ -80,6 +82,20 @@ def test_the_preview_reports_an_impossible_rule(root):
     assert "25" in answer
     assert "errornote" in answer
     assert "<li>" not in answer
+
+
+def test_the_preview_skips_the_times_of_the_calendar(root):
+    schedule = a_schedule(now=database_now(), owner=a_user("alice"), kind="cron", cron="0 9 * * *")
+    first, second, *_ = (due.isoformat() for due in calendars.next_times(schedule, database_now(), 2))
+    values = {"name": "holidays", "dates": [first[:10]], "timezone": "UTC"}
+    calendar = calendars.create(values, owner=schedule.owner, now=database_now())
+    path = address(Schedule, "change", schedule.pk)
+    page = root.get(path)
+    preview = re.search(r'hx-post="([^"]+)"', page.content.decode())[1]
+    schedules.change(schedule.pk, {"calendar": calendar.pk}, now=database_now())
+    for answer in (root.post(preview, form_of(page) | {"calendar": calendar.pk}), root.get(path)):
+        assert first not in answer.content.decode()
+        assert second in answer.content.decode()
 
 
 def test_the_preview_needs_the_permission_to_write_schedules():
