@@ -459,11 +459,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddField(
-            model_name='office',
-            name='members',
-            field=models.ManyToManyField(related_name='offices', through='jobs.Membership', to=settings.AUTH_USER_MODEL, verbose_name='members'),
-        ),
-        migrations.AddField(
             model_name='membership',
             name='office',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='jobs.office', verbose_name='office'),

@@ -28,9 +28,6 @@ class Office(models.Model):
     id = models.UUIDField(_("ID"), primary_key=True, default=uuid7, editable=False)
     name = models.CharField(_("name"), max_length=200)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    members = models.ManyToManyField(
-        settings.AUTH_USER_MODEL, through="Membership", related_name="offices", verbose_name=_("members")
-    )
 
     max_concurrent_jobs = models.PositiveIntegerField(_("concurrent jobs"), default=3)
     max_concurrent_by_role = models.JSONField(
