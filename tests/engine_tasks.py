@@ -66,11 +66,18 @@ def odd_result(ctx: Context, kind: str) -> Any:
     return results[kind]
 
 
+def wait_for(path: str) -> None:
+    while not Path(path).exists():
+        time.sleep(0.02)
+
+
 @task("try.line")
-def line(ctx: Context, path: str, text: str = "", seconds: float = 0.0) -> None:
-    """Writes a line to a file, and sleeps."""
+def line(ctx: Context, path: str, text: str = "", seconds: float = 0.0, until: str = "") -> None:
+    """Writes a line to a file, and sleeps, or waits until a file exists."""
     write_line(path, text or f"{ctx.execution_id} {ctx.attempt} {ctx.idempotency_key}")
     time.sleep(seconds)
+    if until:
+        wait_for(until)
 
 
 @task("try.flaky_line")
@@ -105,8 +112,7 @@ def until(ctx: Context, path: str, session: str = "") -> str:
     if session:
         ctx.session(session)
     ctx.progress(0.25, "waiting")
-    while not Path(path).exists():
-        time.sleep(0.02)
+    wait_for(path)
     return "seen"
 
 
@@ -177,13 +183,15 @@ def die_once(ctx: Context, path: str) -> None:
 
 
 @task("try.count", atomic=True)
-def count(ctx: Context, name: str, path: str = "", seconds: float = 0.0, fail: bool = False) -> str:
-    """Writes a row that commits only together with the result."""
+def count(
+    ctx: Context, name: str, path: str = "", seconds: float = 0.0, until: str = "", fail: bool = False
+) -> str:
+    """Writes a row that commits only with the result, and works for some time, or until a file exists."""
     Counter.objects.create(name=name, value=ctx.attempt)
     if path:
         write_line(path, os.getpid())
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end or (until and not Path(until).exists()):
         ctx.progress(0.5, "in a transaction")
         time.sleep(0.05)
     if fail:
@@ -290,5 +298,4 @@ def print_until(path: str) -> None:
 @task("try.until_logged")
 def until_logged(ctx: Context, path: str) -> None:
     """Waits for the end of the thread of an earlier run."""
-    while not Path(path).exists():
-        time.sleep(0.02)
+    wait_for(path)

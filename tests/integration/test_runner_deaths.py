@@ -54,7 +54,7 @@ def test_a_body_that_kills_its_processes_is_poison_after_three(worker, path):
 
 
 def test_a_frozen_worker_changes_nothing_after_its_run_was_reassigned(worker, path):
-    job = submit_task("try.line", args={"path": path, "seconds": 1.0})
+    job = submit_task("try.until", args={"path": path})
     run = started(job).execution
     pids = [worker.process.pid, *worker.pool()]
     for pid in pids:
@@ -67,6 +67,7 @@ def test_a_frozen_worker_changes_nothing_after_its_run_was_reassigned(worker, pa
         assert row is not None
         lifecycle.finish(str(run.id), row.fence, "success", trigger="JOB", result='"the winner"')
     finally:
+        Path(path).touch()
         for pid in reversed(pids):
             os.kill(pid, signal.SIGCONT)
     follower = ended(submit_task("try.line", args={"path": path, "seconds": 1.5}))
@@ -125,11 +126,12 @@ def test_the_work_of_a_killed_worker_starts_again_within_its_lease_and_ten_secon
 def test_a_stopping_worker_finishes_its_runs_and_deregisters(worker, path, tmp_path):
     office = an_office(max_concurrent_jobs=9)
     with start(tmp_path, name="leaving", control=False) as leaving, ending_what_runs():
-        jobs = submitted(
-            office, *[{"task_id": "try.line", "args": {"path": path, "seconds": 1.0}}] * 2 * SLOTS
-        )
+        args = {"path": path, "until": path + ".end"}
+        jobs = submitted(office, *[{"task_id": "try.line", "args": args}] * 2 * SLOTS)
         where = [started(job).execution.worker for job in jobs]
         leaving.process.signal(signal.SIGTERM)
+        leaving.process.wait_for_line("Warm shutdown")
+        Path(args["until"]).touch()
         assert [ended(job).status for job in jobs] == [JobStatus.DONE] * 2 * SLOTS
         assert where.count("leaving@test") == SLOTS
         assert len(lines(path)) == 2 * SLOTS, "none was started twice"

@@ -183,10 +183,12 @@ def test_an_atomic_body_that_shows_progress_does_not_hold_up_its_own_lease(worke
 
 
 def test_the_writes_of_an_atomic_body_that_lost_its_run_are_undone(worker, path):
-    job = submit_task(task_id="try.count", args={"name": "loser", "path": path, "seconds": 1.0})
+    args = {"name": "loser", "path": path, "until": path + ".end"}
+    job = submit_task(task_id="try.count", args=args)
     run = started(job).execution
     eventually(lambda: lines(path), what="the body's write")
     lifecycle.mark_lost(str(run.id), run.fence, trigger="JOB", expired=False, error="taken away by the test")
+    Path(args["until"]).touch()
     assert ended(job).status == JobStatus.DONE
     # Only the second attempt's row is there; the first attempt lost its run.
     assert list(Counter.objects.filter(name="loser").values_list("value", flat=True)) == [2]

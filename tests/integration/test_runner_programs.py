@@ -33,12 +33,14 @@ def test_programs_end_with_a_run_that_ends(worker, path):
 
 
 def test_programs_end_with_a_pool_process_that_is_killed(worker, path):
-    job = submit_programs(path, until=path)
+    end = path + ".end"
+    job = submit_programs(path, until=end)
     pids = running_programs(path)
     parents = [pid for pid in worker.pool() if set(pids) & set(children(pid))]
     assert len(parents) == 1
     os.kill(parents[0], signal.SIGKILL)
     expect_the_end(pids)
+    Path(end).touch()
     assert ended(job)
 
 
