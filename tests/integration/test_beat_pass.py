@@ -23,19 +23,24 @@ def test_a_pass_with_nothing_to_do_returns_no_wait():
     assert pass_once() is None
 
 
-def test_a_pass_returns_the_wait_until_the_next_schedule():
-    a_schedule(now=database_now(), every_seconds=100)
+def assert_pass_waits_until(due):
+    latest = (due - database_now()).total_seconds()
     wait = pass_once()
     assert wait is not None
-    assert 98 < wait <= 100
+    assert (due - database_now()).total_seconds() <= wait <= latest
+
+
+def test_a_pass_returns_the_wait_until_the_next_schedule():
+    now = database_now()
+    a_schedule(now=now, every_seconds=100)
+    assert_pass_waits_until(now + timedelta(seconds=100))
 
 
 def test_a_pass_returns_the_wait_until_the_next_workflow_run_if_sooner():
-    a_schedule(now=database_now(), every_seconds=100)
-    a_workflow(now=database_now(), schedule_config={"mode": "delayed", "delay_seconds": 40})
-    wait = pass_once()
-    assert wait is not None
-    assert 38 < wait <= 40
+    now = database_now()
+    a_schedule(now=now, every_seconds=100)
+    a_workflow(now=now, schedule_config={"mode": "delayed", "delay_seconds": 40})
+    assert_pass_waits_until(now + timedelta(seconds=40))
 
 
 def test_a_pass_fires_starts_and_settles_due_work():
