@@ -107,7 +107,8 @@ class TestWriting:
 
 @pytest.mark.django_db
 class TestReading:
-    def test_a_process_reads_the_catalogue_once_in_a_while(self, django_assert_num_queries):
+    def test_a_process_reads_the_catalogue_once_in_a_while(self, django_assert_num_queries, monkeypatch):
+        monkeypatch.setattr(catalogue, "FRESH_SECONDS", 60)
         write("a@test", rows())
         catalogue.find("shop.pack")
         with django_assert_num_queries(0):
