@@ -9,6 +9,7 @@ and compile the functions of the engine again. A connection that is idle is rese
 """
 
 from collections.abc import Iterator
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -96,6 +97,17 @@ def is_reset() -> bool:
         cursor.execute(RESET)
     connection.ensure_timezone()
     return True
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_is_left(django_db_blocker: Any) -> Iterator[None]:
+    """A worker of a whole module writes its row and its catalogue again when its last test has emptied them.
+    This ends after the worker, as it began before it."""
+    yield
+    if rows_of_migrations:  # otherwise there is no database yet
+        with django_db_blocker.unblock():
+            if any(name not in rows_of_migrations for name, _ in tables_with_rows()):
+                empty_tables()
 
 
 @pytest.fixture(autouse=True, scope="session")
