@@ -90,7 +90,8 @@ def nobody_works() -> bool:
     waiting = sum(redis.client().llen(name) for name in redis.client().scan_iter() if is_queue(name))
     ((busy,),) = call.rows(
         "SELECT count(*) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
+        "WHERE datname = current_database() AND backend_type = 'client backend' "
+        "AND pid <> pg_backend_pid() AND state <> 'idle'"
     )
     return not waiting and not busy
 

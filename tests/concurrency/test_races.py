@@ -61,7 +61,8 @@ def waiting_for_locks():
     call.rows("SELECT pg_stat_clear_snapshot()")
     ((waiting,),) = call.rows(
         "SELECT count(*) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        "WHERE datname = current_database() AND backend_type = 'client backend' "
+        "AND wait_event_type = 'Lock'"
     )
     return waiting
 
