@@ -3,6 +3,7 @@ import pytest
 from dure import FailureType, InvalidArgs, TaskFailure
 from dure.testing import FakeContext
 from jobs import registry
+from workers import demo
 
 
 @pytest.fixture
@@ -29,10 +30,24 @@ def test_the_sum_task_refuses_numbers_without_a_finite_sum(ctx, numbers):
         call("demo.sum", ctx, numbers=numbers)
 
 
-def test_the_sleep_task_waits_and_reports_progress(ctx):
-    assert call("demo.sleep", ctx, seconds=1.1) == {"slept": 1.1}
-    assert ctx.reported[-1][0] == 1.0
-    assert 0.8 < ctx.reported[0][0] < 1
+class Clock:
+    """Time passes only when someone sleeps."""
+
+    now = 1_000.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+def test_the_sleep_task_waits_and_reports_progress(ctx, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(demo, "time", clock)
+    assert call("demo.sleep", ctx, seconds=2.5) == {"slept": 2.5}
+    assert clock.now == 1_002.5
+    assert [fraction for fraction, _ in ctx.reported] == [0.4, 0.8, 1.0]
 
 
 def test_a_short_sleep_reports_no_progress(ctx):
