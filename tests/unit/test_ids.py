@@ -7,9 +7,11 @@ from jobs.ids import uuid7
 
 
 def test_an_id_is_a_version_seven_uuid_of_now():
+    before = time.time_ns() // 1_000_000
     made = uuid7()
     assert (made.version, made.variant) == (7, "specified in RFC 4122")
-    assert abs((made.int >> 80) - time.time_ns() // 1_000_000) < 1_000
+    # Many ids at once may be a moment ahead of the clock.
+    assert before <= made.int >> 80 <= time.time_ns() // 1_000_000 + 1_000
 
 
 def test_ids_of_one_process_only_grow():
