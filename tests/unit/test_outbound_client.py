@@ -327,7 +327,7 @@ def trust_certificate(certificate, monkeypatch):
 def _tls_get(server, host):
     allow = allowing(server, host=host)
     url = f"https://{host}:{server.port}/"
-    return request("GET", url, allow=allow, resolver=lambda *_: ["127.0.0.1"], seconds=5)
+    return request("GET", url, allow=allow, resolver=lambda *_: ["127.0.0.1"], seconds=60)
 
 
 @pytest.mark.usefixtures("trust_certificate")
