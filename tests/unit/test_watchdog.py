@@ -27,6 +27,8 @@ def fork():
             marks.set_mark(mark)
             signal.pause()
         forked.append(pid)
+        # The watchdog knows no process without a mark.
+        eventually(lambda: marks.read_mark(pid) == mark, what="the mark")
         return pid
 
     yield start
