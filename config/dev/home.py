@@ -12,6 +12,7 @@ import shutil
 import signal
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,8 @@ FREE_BYTES_NEEDED = 200 * 2**20
 PROBE_BYTES = 64 * 2**10
 # The time that the processes of a killed runner have to end.
 GRACE_SECONDS = 8.0
+# After that they are killed, which takes a moment.
+KILL_SECONDS = 2.0
 
 
 @dataclass
@@ -153,14 +156,17 @@ def _groups(file: IO[str]) -> list[int]:
 
 def _end_leftovers(file: IO[str], groups: list[int]) -> bool:
     """The runner was killed. On Linux its processes end too; elsewhere this runner kills them."""
-    deadline = time.monotonic() + GRACE_SECONDS
+    return _lock_within(file, GRACE_SECONDS) or _lock_within(file, KILL_SECONDS, kill=groups)
+
+
+def _lock_within(file: IO[str], seconds: float, kill: Sequence[int] = ()) -> bool:
+    deadline = time.monotonic() + seconds
     while not _try_lock(file):
-        if time.monotonic() > deadline + 2:
-            return False
         if time.monotonic() > deadline:
-            for group in groups:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(group, signal.SIGKILL)
+            return False
+        for group in kill:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
         time.sleep(0.05)
     return True
 
