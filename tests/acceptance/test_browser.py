@@ -299,12 +299,16 @@ def test_a_step_queues_page_follows_its_run_and_its_rollback(stack, window, step
     )
 
 
-# A browser without windows has nothing that would show notifications, and refuses them.
+# A browser without windows has nothing that would show notifications, and refuses them. The list outlives a
+# page, since a notification is shown once, by whichever page learns of the failure first.
 RECORD_NOTIFICATIONS = """
-    window.notifications = [];
+    window.notifications = JSON.parse(localStorage.getItem("recorded") || "[]");
     window.Notification = class {
         static permission = "granted";
-        constructor(title, options) { notifications.push(`${title} ${options.body}`); }
+        constructor(title, options) {
+            notifications.push(`${title} ${options.body}`);
+            localStorage.setItem("recorded", JSON.stringify(notifications));
+        }
     };
 """
 
