@@ -24,7 +24,7 @@ def test_an_immediate_workflow_runs_on_save_and_a_manual_run_answers_results(sta
     alice = stack.client("alice")
     saved = alice.create("/api/workflows", workflow_body(stack, schedule_config={"mode": "immediate"}))
     assert eventually(lambda: runs(alice, saved, "completed"), 60)
-    by_hand = alice.post("/api/workflow/execute", {"workflow_id": saved["id"], "wait": 30})
+    by_hand = alice.post("/api/workflow/execute", {"workflow_id": saved["id"], "wait": 60})
     assert (by_hand.status, by_hand.json["status"]) == (200, "completed"), by_hand.body
     assert [job["result"] for job in by_hand.json["results"]] == [42, 42]
 

@@ -30,14 +30,14 @@ def states(client: Client, path: str) -> list[str]:
 def test_a_failure_of_the_last_of_four_steps_rolls_back_the_first_three(stack: System) -> None:
     alice = stack.client("alice")
     path = provisioning(alice, "web-1")
-    answer = alice.post(f"{path}/run?wait=25")
+    answer = alice.post(f"{path}/run?wait=60")
     assert answer.status == 200
     assert (answer.json["state"], answer.json["operation_direction"]) == ("READY", "FORWARD")
     assert set(answer.json["context"]) == {"address", "volume", "machine", "name"}
     assert states(alice, path) == ["SUCCESS"] * 4
 
     path = provisioning(alice, "web-2", fail=True)
-    answer = alice.post(f"{path}/run?wait=25")
+    answer = alice.post(f"{path}/run?wait=60")
     assert answer.status == 200
     assert (answer.json["operation_direction"], answer.json["context"]) == ("BACKWARD", {})
     lines = [(line["operation"], line["state"]) for line in answer.json["queue_return"]]
