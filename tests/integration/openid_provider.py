@@ -114,7 +114,7 @@ def running_provider():
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     provider = Provider(server.server_port)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield provider
