@@ -90,6 +90,15 @@ def static_files_are_listed_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def requests_wait_for_their_count() -> Iterator[None]:
+    """On a busy machine Redis may answer after more than the quarter of a second that a request waits."""
+    from jobs import redis
+
+    with mock.patch.object(redis, "THROTTLE", redis.Profile(30, connect_timeout=30)):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_remembered() -> None:
     """A process keeps what it read of the catalogue for a moment, and a test may have emptied the tables. For

@@ -1,7 +1,8 @@
 """The real web process, on a free port and the test's database; with a few sockets of its own when asked.
 
 `python -m tests.integration.web_process` is what `python -m config.web` is, and serves SOCKETS too.
-Its sockets do not poll: an event that Redis does not announce would not arrive.
+Its sockets do not poll: an event that Redis does not announce would not arrive. Its requests wait for their
+count, as those of the tests' own process do.
 """
 
 import asyncio
@@ -62,6 +63,7 @@ def running(folder: Path, module: str = "tests.integration.web_process", **envir
 
 def main() -> None:
     from config import web
+    from jobs import redis
     from jobs.sockets import fanout
     from jobs.sockets.base import Socket
     from jobs.sockets.events import urlpatterns
@@ -94,6 +96,7 @@ def main() -> None:
     from django.urls import path
 
     fanout.POLL_SECONDS = 600.0
+    redis.THROTTLE = redis.Profile(30, connect_timeout=30)
     urlpatterns += [path("ws/count", Count.as_asgi()), path("ws/flood", Flood.as_asgi())]
     web.main()
 
