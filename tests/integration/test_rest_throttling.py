@@ -92,13 +92,22 @@ def test_a_sign_in_is_counted_by_account_and_by_address():
 
 
 def test_a_count_ends_with_its_window():
-    def count() -> int:
-        hit = throttling.counter().hit("short", 1)
-        assert hit is not None
-        return hit.hits
+    counter = throttling.counter()
+    key = throttling.KEY_PREFIX + "short"
 
-    assert [count() for _ in range(3)] == [1, 2, 3]
-    eventually(lambda: count() == 1)
+    def count() -> throttling.Count:
+        hit = counter.hit("short", 60)
+        assert hit is not None
+        return hit
+
+    first = count()
+    assert first.hits == 1 and 0 < first.seconds_left <= 60
+    counter.redis.expire(key, 30)
+    later = [count() for _ in range(2)]
+    assert [hit.hits for hit in later] == [2, 3]
+    assert all(hit.seconds_left <= 30 for hit in later), "a later hit does not begin the window again"
+    counter.redis.pexpire(key, 1)
+    eventually(lambda: count().hits == 1)
 
 
 def test_every_request_passes_while_redis_is_down_and_is_logged_once(settings, caplog):
