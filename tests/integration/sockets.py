@@ -7,6 +7,9 @@ from typing import Any
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+# More than the buffers between the server and a client hold.
+BUFFERED_BYTES = 10_000_000
+
 
 def opened(address: str, path: str, token: str = "", **more):
     headers = {"Authorization": f"Token {token}"} if token else {}
@@ -32,6 +35,25 @@ def code_of(ws, send: str | None = None) -> int:
     try:
         while (left := deadline - time.monotonic()) > 0:
             ws.send(send) if send else ws.recv(timeout=left)
+    except ConnectionClosed as closed:
+        assert closed.rcvd is not None, "closed without a code"
+        return closed.rcvd.code
+    raise AssertionError("The server did not close the socket.")
+
+
+def code_of_silent(ws, seconds: float) -> int:
+    """The close code for a client that reads nothing for so long.
+
+    A busy server may have begun to wait for the client only a moment ago. So the client reads what the
+    buffers hold, and then nothing again.
+    """
+    deadline = time.monotonic() + 60
+    try:
+        while time.monotonic() < deadline:
+            time.sleep(seconds)
+            received = 0
+            while received < BUFFERED_BYTES and time.monotonic() < deadline:
+                received += len(ws.recv(timeout=60))
     except ConnectionClosed as closed:
         assert closed.rcvd is not None, "closed without a code"
         return closed.rcvd.code
