@@ -8,7 +8,8 @@ def main() -> None:
     from exports.sockets import ExportsSocket
     from jobs.sockets import fanout, subscriber
 
-    subscriber.SILENCE_SECONDS = 0.2
+    # Redis answers by then, also on a busy machine.
+    subscriber.SILENCE_SECONDS = 2.0
     fanout.POLL_SECONDS = 600.0
     ExportsSocket.slow_seconds = 0.5
     ExportsSocket.heartbeat_seconds = 0.5

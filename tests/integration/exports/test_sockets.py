@@ -59,8 +59,9 @@ def subscribers(redis) -> set[str]:
 
 @pytest.mark.parametrize("pings", [None, 0.3])
 def test_a_silent_socket_keeps_its_connection_and_its_subscription(web, redis, minji, pings) -> None:
-    """Thirty-five times the time after which the server asks whether Redis is there; a proxy's or a
-    client's own pings change nothing."""
+    """Three times the time after which the server asks whether Redis is there; a proxy's or a client's own
+    pings change nothing."""
+    eventually(lambda: not subscribers(redis), what="the end of the subscription of an earlier test")
     with opened(web, minji, ping_interval=pings) as ws:
         assert frame(ws)["type"] == "snapshot"
         (connection,) = eventually(lambda: subscribers(redis))
