@@ -34,6 +34,7 @@ def socket_of(web: Web, token: str, query: str = "", **more: Any) -> ClientConne
     ws: ClientConnection = connect(
         f"ws://127.0.0.1:{web.port}/ws/jobs{query}",
         additional_headers={"Authorization": f"Token {token}"},
+        open_timeout=60,
         **{"ping_interval": None, **more},
     )
     return ws
