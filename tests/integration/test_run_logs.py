@@ -55,9 +55,10 @@ def test_a_silent_run_writes_nothing(worker):
 
 
 def test_lines_are_there_while_the_run_goes_on_and_stay_when_it_is_killed(worker, path):
-    job = say(printed="before the end", program=f"echo $PPID > {path}", seconds=60)
+    job = say(printed="before the end", program=f"echo $PPID > {path}", seconds=600)
     eventually(lambda: "before the end" in messages_of(job), what="a line of a running job")
-    os.kill(int(lines(path)[0]), signal.SIGKILL)
+    (pid,) = eventually(lambda: lines(path), what="the process of the run")
+    os.kill(int(pid), signal.SIGKILL)
     eventually(lambda: [number for number, _ in log_of(job)][-1:] == [2], what="the log of the next attempt")
     assert [
         number for number, line in log_of(job) if line.message == "before the end" and line.stream == STDOUT
