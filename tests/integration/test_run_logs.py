@@ -12,7 +12,7 @@ from jobs import deadline
 from jobs.models import RunLogChunk
 from jobs.run_logs.lines import STDERR, STDOUT, Line, attempt_of, decode
 from jobs.states import JobStatus
-from tests.engine_workers import ended, lines
+from tests.engine_workers import SLOTS, ended, lines
 from tests.factories import a_job, an_office, fresh
 from tests.workers import eventually
 
@@ -126,8 +126,11 @@ def test_every_line_of_a_worker_about_a_run_names_it(worker):
     eventually(lambda: is_logged("look for me", logged) and is_logged("KeyError", failed), what="both lines")
 
 
-def test_the_threads_of_a_pool_process_leave_its_signals_to_the_main_thread(worker):
-    ended(say(printed="a line", logged="another"))
+def test_the_threads_of_a_pool_process_leave_its_signals_to_the_main_thread(worker, path):
+    office, args = an_office(), {"program": f"echo started; until [ -e {path} ]; do sleep 0.1; done"}
+    jobs = [a_job(office, task_id="try.say", args=args, max_retries=0) for _ in range(SLOTS)]
+    # Each process runs one of them. One of its threads reads what the program prints, and another writes it.
+    eventually(lambda: all("started" in messages_of(job) for job in jobs), what="a line of each process")
     expected = sum(1 << (number - 1) for number in deadline.SIGNALS)
     for pid in worker.pool():
         others = [task for task in Path(f"/proc/{pid}/task").iterdir() if task.name != str(pid)]
@@ -135,3 +138,6 @@ def test_the_threads_of_a_pool_process_leave_its_signals_to_the_main_thread(work
         for task in others:
             (blocked,) = re.findall(r"^SigBlk:\s+(\w+)", (task / "status").read_text(), re.MULTILINE)
             assert int(blocked, 16) & expected == expected, (task / "comm").read_text()
+    Path(path).touch()
+    for job in jobs:
+        ended(job)
