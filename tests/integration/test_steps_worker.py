@@ -30,9 +30,13 @@ def worker(folder, django_db_setup):
         yield process
 
 
-def sleeping(seconds: float, **values):
+# Longer than any wait of these tests.
+LONG = 600.0
+
+
+def sleeping(seconds: float = LONG, **values):
     arguments = {"seconds": seconds, "stubborn": values.pop("stubborn", False)}
-    return {"forward_operation": "sleep", "arguments": arguments, **values}
+    return {"forward_operation": "sleep", "arguments": arguments, "expired_time": LONG, **values}
 
 
 def ended(queue):
@@ -52,7 +56,8 @@ def test_a_queue_runs_in_both_directions_on_the_workers_of_each_role():
 
 
 def test_an_operation_over_its_time_limit_is_a_timeout_and_its_context_is_kept():
-    queue = a_queue(a_job("a"), sleeping(20, expired_time=0.3))
+    # The limit is the time in which it has to begin, too.
+    queue = a_queue(a_job("a"), sleeping(expired_time=3))
     lifecycle.run(queue.queue_id)
     after = ended(queue)
     assert states(queue) == ["SUCCESS, CANCELED", "TIMEOUT, CANCELED"]
@@ -61,7 +66,7 @@ def test_an_operation_over_its_time_limit_is_a_timeout_and_its_context_is_kept()
 
 
 def test_an_operation_that_ignores_its_time_limit_is_killed_as_a_timeout():
-    queue = a_queue(sleeping(30, expired_time=0.3, stubborn=True))
+    queue = a_queue(sleeping(expired_time=0.3, stubborn=True))
     lifecycle.run(queue.queue_id)
     after = ended(queue)
     assert states(queue) == ["TIMEOUT, CANCELED"]
@@ -69,7 +74,7 @@ def test_an_operation_that_ignores_its_time_limit_is_killed_as_a_timeout():
 
 
 def test_a_cancel_stops_the_running_operation_and_rolls_back():
-    queue = a_queue(a_job("a"), sleeping(30), a_job("c"))
+    queue = a_queue(a_job("a"), sleeping(), a_job("c"))
     lifecycle.run(queue.queue_id)
     eventually(lambda: execution(queue).status == "RUNNING" and execution(queue).args["operation"] == "sleep")
     lifecycle.cancel(queue.queue_id)
@@ -87,7 +92,7 @@ def test_a_waiting_caller_gets_the_return_message_when_the_run_ends():
 
 
 def test_a_slow_queue_does_not_delay_others():
-    sleeper = a_queue(sleeping(30))
+    sleeper = a_queue(sleeping())
     lifecycle.run(sleeper.queue_id)
     eventually(lambda: execution(sleeper).status == "RUNNING")
     others = [a_queue(*[a_job(str(n)) for n in range(3)]) for _ in range(10)]
@@ -135,7 +140,7 @@ def test_a_queue_that_rolls_back_fails_the_step_of_its_workflow_once():
 
 def test_the_cancel_of_a_job_that_runs_a_queue_rolls_the_queue_back():
     office = an_office()
-    run = workflow_run(office, a_queue(a_job("a"), sleeping(60), office=office))
+    run = workflow_run(office, a_queue(a_job("a"), sleeping(), office=office))
     copies = StepQueue.objects.filter(started_by__isnull=False)
     eventually(copies.exists, what="the copy")
     copy = copies.get()
