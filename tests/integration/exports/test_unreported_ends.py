@@ -146,9 +146,11 @@ def test_a_result_lost_with_redis_is_sent_again(redis, minji) -> None:
     claim(Execution.objects.get()).fail("timeout", "x")
     outbox.send_once(redis)
     redis.delete(*tools.ALL)
-    assert reports.report_missing_results(timezone.now()) == 0
-    assert reports.report_missing_results(timezone.now() + timedelta(seconds=11)) == 1
-    assert reports.report_missing_results(timezone.now() + timedelta(seconds=11)) == 0
+    ended = Execution.objects.get().finished_at
+    assert ended is not None
+    assert reports.report_missing_results(ended + timedelta(seconds=9)) == 0
+    assert reports.report_missing_results(ended + timedelta(seconds=11)) == 1
+    assert reports.report_missing_results(ended + timedelta(seconds=11)) == 0
     tools.drain(listener)
     tools.drain(listener)
     assert after(job).status == Status.FAILED
