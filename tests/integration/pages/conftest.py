@@ -1,7 +1,10 @@
 """Fixtures of the tests of pages: counters at zero, and signed-in clients."""
 
+from datetime import timedelta
+
 import pytest
 
+from exports.pages import wait_status
 from tests.factories import a_user, an_office
 from tests.integration import export_tools
 from tests.integration.pages.clients import sign_in, signed_in
@@ -38,3 +41,9 @@ def minji():
 def page(minji):
     """A client of minji, who owns the replays and the exports."""
     return signed_in(minji)
+
+
+@pytest.fixture
+def patient_pages(monkeypatch):
+    """Pages call a message late after half a minute, since a busy machine may take seconds to show one."""
+    monkeypatch.setattr(wait_status, "SEND_LIMIT", timedelta(seconds=30))

@@ -15,7 +15,7 @@ from tests.integration.pages.clients import page_text
 from tests.integration.pages.export_pages import export, running
 from tests.schedule_factories import claim
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "patient_pages")]
 
 
 def wait_of(client: Client, job: ExportJob) -> str:
@@ -73,7 +73,7 @@ def test_an_unsent_result_is_not_shown_as_silence(page, accepted):
     run = claim(Execution.objects.get(pk=accepted.execution_id))
     run.fail(failure_type="invalid_args", error="BAD_REPLAY: no")
     assert wait_of(page, accepted) == "The worker has finished; the result is being sent."
-    age_outbox(30)
+    age_outbox(90)
     assert wait_of(page, accepted).startswith("late: The worker has finished; the result waits to be sent")
     StreamOutbox.objects.all().delete()
     assert wait_of(page, accepted) == "The worker has finished; the result is on its way."
