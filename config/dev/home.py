@@ -160,13 +160,15 @@ def _end_leftovers(file: IO[str], groups: list[int]) -> bool:
 
 
 def _lock_within(file: IO[str], seconds: float, kill: Sequence[int] = ()) -> bool:
+    """Tries until it has the lock or the time is over, and kills these groups meanwhile."""
     deadline = time.monotonic() + seconds
     while not _try_lock(file):
-        if time.monotonic() > deadline:
-            return False
         for group in kill:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            # This process may not have run itself since its last attempt.
+            return _try_lock(file)
         time.sleep(0.05)
     return True
 
