@@ -39,7 +39,7 @@ class PreviewAdmin(BaseAdmin):
 
     def preview(self, request: HttpRequest) -> HttpResponse:
         row = self.get_object(request, key) if (key := request.GET.get("id")) else None
-        if not (self.has_add_permission(request) or self.has_change_permission(request, row)):
+        if not self._may_save(request, row):
             raise PermissionDenied
         form = self.get_form(request, row, change=row is not None)(request.POST, instance=row)
         form.full_clean()
@@ -50,10 +50,13 @@ class PreviewAdmin(BaseAdmin):
     ) -> HttpResponse:
         row = context.get("original")
         context["preview"] = render_preview(self.preview_of_row(row)) if row is not None else ""
-        if self.has_add_permission(request) or self.has_change_permission(request, row):
+        if self._may_save(request, row):
             query = {"id": row.pk} if row is not None else None
             context["preview_url"] = reverse(f"admin:{self._url_name}_preview", query=query)
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def _may_save(self, request: HttpRequest, row: Any) -> bool:
+        return self.has_add_permission(request) if row is None else self.has_change_permission(request, row)
 
 
 def render_preview(preview: RulePreview) -> SafeString:

@@ -191,9 +191,8 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
         return RulePreview(display.rule_in_words(rule), times)
 
     def preview_of_row(self, row: Schedule) -> RulePreview:
-        return RulePreview(
-            display.rule_in_words(row.rule), calendars.next_times(row, database_now(), PREVIEWED)
-        )
+        times = calendars.next_times(row, database_now(), PREVIEWED)
+        return RulePreview(display.rule_in_words(row.rule), times)
 
     def links(self, request: HttpRequest, row: Schedule) -> list[Link]:
         return [
