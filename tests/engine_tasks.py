@@ -66,7 +66,7 @@ def odd_result(ctx: Context, kind: str) -> Any:
     return results[kind]
 
 
-def wait_for(path: str) -> None:
+def wait_for_file(path: str) -> None:
     while not Path(path).exists():
         time.sleep(0.02)
 
@@ -77,7 +77,7 @@ def line(ctx: Context, path: str, text: str = "", seconds: float = 0.0, until: s
     write_line(path, text or f"{ctx.execution_id} {ctx.attempt} {ctx.idempotency_key}")
     time.sleep(seconds)
     if until:
-        wait_for(until)
+        wait_for_file(until)
 
 
 @task("try.flaky_line")
@@ -112,7 +112,7 @@ def until(ctx: Context, path: str, session: str = "") -> str:
     if session:
         ctx.session(session)
     ctx.progress(0.25, "waiting")
-    wait_for(path)
+    wait_for_file(path)
     return "seen"
 
 
@@ -298,4 +298,4 @@ def print_until(path: str) -> None:
 @task("try.until_logged")
 def until_logged(ctx: Context, path: str) -> None:
     """Waits for the end of the thread of an earlier run."""
-    wait_for(path)
+    wait_for_file(path)

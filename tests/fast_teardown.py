@@ -100,7 +100,7 @@ def is_reset() -> bool:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def nothing_is_left(django_db_blocker: Any) -> Iterator[None]:
+def tables_are_empty_after_a_module(django_db_blocker: Any) -> Iterator[None]:
     """A worker of a whole module writes its row and its catalogue again when its last test has emptied them.
     This ends after the worker, as it began before it."""
     yield

@@ -41,7 +41,7 @@ def code_of(ws, send: str | None = None) -> int:
     raise AssertionError("The server did not close the socket.")
 
 
-def code_of_silent(ws, seconds: float) -> int:
+def code_of_silent_client(ws, seconds: float) -> int:
     """The close code for a client that reads nothing for so long.
 
     A busy server may have begun to wait for the client only a moment ago. So the client reads what the

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from jobs.models.access import ApiToken, SocketTicket
 from jobs.sockets import credentials
 from tests.integration.rest_support import client_of, forget_counts, make_user
-from tests.integration.sockets import code_of, code_of_silent, frame, opened, receive
+from tests.integration.sockets import code_of, code_of_silent_client, frame, opened, receive
 from tests.integration.web_process import running
 from tests.workers import database_url
 
@@ -129,7 +129,7 @@ def test_a_client_that_reads_nothing_is_closed_with_4408(address, token):
     # The library reads ahead until its queue is full, and then stops as a hanging client would.
     with opened(address, "/ws/flood", token, sock=raw, max_queue=1) as ws:
         receive(ws)
-        assert code_of_silent(ws, 1.2) == 4408
+        assert code_of_silent_client(ws, 1.2) == 4408
 
 
 def test_a_revoked_token_closes_its_sockets(address, user, token):

@@ -37,18 +37,18 @@ def message_of(job):
     return attempt.token.partition(":")[0]
 
 
-def rode_along(job):
+def was_brought_along(job):
     run = fresh(job).execution
     return run.status == ExecutionStatus.RUNNING and not run.token.startswith(str(run.id))
 
 
-def brought_along(task_id, path):
+def bring_along(task_id, path):
     """An echo, the job that its end has brought along, and its path; again if the burst was over by then."""
     for number in range(20):
         args = {"path": f"{path}-{number}"}
         first, second = a_chain(echo(1), {"task_id": task_id, "args": args})
         started(second)
-        if rode_along(second):
+        if was_brought_along(second):
             return first, second, args["path"]
         lifecycle.cancel(second.office_id, [second.id], actor="me")
         ended(second)
@@ -93,7 +93,7 @@ def test_a_process_that_dies_in_a_burst_loses_the_run_that_it_has(bursting_worke
 
 
 def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(bursting_worker, path):
-    first, second, path = brought_along("try.cancellable", path)
+    first, second, path = bring_along("try.cancellable", path)
     eventually(lambda: lines(path), what="the second job")
     until = time.monotonic() + LEASE * 1.5
     while time.monotonic() < until:
@@ -133,7 +133,7 @@ def test_autoretry_decides_about_each_run_by_its_own_task(bursting_worker):
 
 
 def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassigned(bursting_worker, path):
-    _, second, path = brought_along("try.until", path)
+    _, second, path = bring_along("try.until", path)
     run = fresh(second).execution
     pids = [bursting_worker.process.pid, *bursting_worker.pool()]
     for pid in pids:
@@ -156,7 +156,7 @@ def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassign
 def test_inspect_names_the_run_that_a_burst_has_now(bursting_worker, path):
     from celery import current_app
 
-    _, second, path = brought_along("try.until", path)
+    _, second, path = bring_along("try.until", path)
     run = fresh(second).execution
     inspect = current_app.control.inspect(["bursting@test"], timeout=30)
 

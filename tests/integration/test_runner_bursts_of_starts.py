@@ -46,7 +46,7 @@ def outcomes(run):
     return list(Attempt.objects.filter(execution=run).order_by("number").values_list("outcome", flat=True))
 
 
-def brought_along(task_id, path):
+def bring_along(task_id, path):
     """A run that the end of another has brought along, and its path; again if a sweep has sent it before."""
     for number in range(20):
         run = run_after_another(task_id, path=f"{path}-{number}")
@@ -82,7 +82,7 @@ def test_a_process_that_dies_in_a_burst_loses_the_run_that_it_has(bursting_worke
 
 
 def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(bursting_worker, path):
-    run, path = brought_along("try.cancellable", path)
+    run, path = bring_along("try.cancellable", path)
     eventually(lambda: lines(path), what="the run")
     until = time.monotonic() + LEASE * 1.5
     while time.monotonic() < until:
@@ -95,7 +95,7 @@ def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(bursting_
 
 
 def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassigned(bursting_worker, path):
-    run, path = brought_along("try.until", path)
+    run, path = bring_along("try.until", path)
     pids = [bursting_worker.process.pid, *bursting_worker.pool()]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)

@@ -232,18 +232,18 @@ def test_a_redirect_is_a_failure_and_is_not_followed(office, webhook, receiver):
 
 
 @pytest.fixture
-def impatience(receiver, monkeypatch):
+def short_timeout_if_silent(receiver, monkeypatch):
     """Half a second for a silent receiver. Others have their time: the machine may be busy."""
     post = signing.post
 
-    def post_impatiently(url, *values, seconds):
+    def post_in_time(url, *values, seconds):
         is_silent = receiver.silent and url == receiver.url
         return post(url, *values, seconds=0.5 if is_silent else seconds)
 
-    monkeypatch.setattr(signing, "post", post_impatiently)
+    monkeypatch.setattr(signing, "post", post_in_time)
 
 
-@pytest.mark.usefixtures("impatience")
+@pytest.mark.usefixtures("short_timeout_if_silent")
 def test_a_receiver_that_does_not_answer_pauses_and_delays_no_other(office, webhook, receiver):
     receiver.silent, began = True, timezone.now()
     with receiving() as other:

@@ -18,7 +18,7 @@ from jobs import pubsub
 from jobs.sockets.subscriber import Subscriber
 from tests.integration import export_tools as tools
 from tests.integration.exports.live_web import resident_bytes, socket_of, start, token_of
-from tests.integration.sockets import code_of, code_of_silent, frame, receive
+from tests.integration.sockets import code_of, code_of_silent_client, frame, receive
 from tests.integration.web_process import Web
 from tests.workers import eventually
 
@@ -131,4 +131,4 @@ def test_a_client_that_reads_nothing_is_disconnected(web, minji) -> None:
         assert receive(other)["id"] == expected
         grown = resident_bytes(web) - before
         assert grown < 48 * MIB, f"grew by {grown / MIB:.0f} MiB"
-        assert code_of_silent(ws, 1.2) == 4408
+        assert code_of_silent_client(ws, 1.2) == 4408

@@ -44,6 +44,6 @@ def page(minji):
 
 
 @pytest.fixture
-def patient_pages(monkeypatch):
+def long_send_limit(monkeypatch):
     """Pages call a message late after half a minute, since a busy machine may take seconds to show one."""
     monkeypatch.setattr(wait_status, "SEND_LIMIT", timedelta(seconds=30))

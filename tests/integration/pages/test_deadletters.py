@@ -14,7 +14,7 @@ from exports.streams import Entry
 from tests.integration import export_tools as tools
 from tests.integration.pages.clients import page_text, signed_in
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("patient_pages")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("long_send_limit")]
 
 
 @pytest.fixture

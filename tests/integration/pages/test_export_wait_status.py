@@ -15,7 +15,7 @@ from tests.integration.pages.clients import page_text
 from tests.integration.pages.export_pages import export, running
 from tests.schedule_factories import claim
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "patient_pages")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "long_send_limit")]
 
 
 def wait_of(client: Client, job: ExportJob) -> str:
