@@ -98,8 +98,24 @@ def test_the_preview_skips_the_times_of_the_calendar(root):
         assert second in answer.content.decode()
 
 
-def test_the_preview_needs_the_permission_to_write_schedules():
-    assert staff("clerk").post(address(Schedule, "preview"), SCHEDULE).status_code == 403
+@pytest.mark.parametrize(
+    ("rights", "answers"),
+    [((), [403, 403]), (("add_schedule",), [200, 403]), (("change_schedule",), [403, 200])],
+)
+def test_the_preview_needs_the_permission_to_save(rights, answers):
+    clerk, row = staff("clerk", *rights), a_schedule(now=database_now())
+    paths = (address(Schedule, "preview"), address(Schedule, "preview") + f"?id={row.pk}")
+    assert [clerk.post(path, SCHEDULE).status_code for path in paths] == answers
+
+
+@pytest.mark.parametrize("row", [a_schedule, a_workflow])
+def test_the_page_of_a_row_previews_what_it_would_save(root, row):
+    made = row(now=database_now())
+    page = root.get(address(type(made), "change", made.pk))
+    preview = re.search(r'hx-post="([^"]+)"', page.content.decode())[1]
+    answer = root.post(preview, form_of(page))
+    assert answer.status_code == 200
+    assert "errornote" not in answer.content.decode()
 
 
 def test_secrets_in_arguments_are_masked_and_kept(root):
