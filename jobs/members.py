@@ -18,7 +18,7 @@ def set_role(office: Office, username: str, role: str) -> tuple[Membership, bool
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office.id])
         member, is_new = office.memberships.update_or_create(user=user, defaults={"role": role})
-        refuse_ownerless(office)
+        _refuse_ownerless(office)
         act = Act.MEMBER_ADDED if is_new else Act.MEMBER_CHANGED
         activity.record(act, office=office.pk, username=username, role=role)
     return member, is_new
@@ -30,12 +30,12 @@ def remove(office: Office, username: str) -> bool:
         call.rows(statements.LOCK_OFFICE, [office.id])
         deleted, _ = office.memberships.filter(user__username=username).delete()
         if deleted:
-            refuse_ownerless(office)
+            _refuse_ownerless(office)
             activity.record(Act.MEMBER_REMOVED, office=office.pk, username=username)
     return deleted > 0
 
 
-def refuse_ownerless(office: Office) -> None:
+def _refuse_ownerless(office: Office) -> None:
     """Refuse an office without an owner, in the transaction of the change."""
     if not office.memberships.filter(role=MemberRole.OWNER).exists():
         raise Conflict("last_owner")

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from dure.failures import RETRYABLE
-from jobs import activity, display, members, office_config, office_deletion, offices
+from jobs import display, members, office_config, office_deletion, offices
 from jobs.admin import columns
 from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin, SmallTableAdmin
@@ -26,8 +26,7 @@ from jobs.models.office import default_role_timeouts
 from jobs.office_config import COLUMNS, LONGEST_DEFAULT_MS
 from jobs.pages.fields import AddressesField, SecondsField
 from jobs.pages.permissions import current_user
-from jobs.sql import call, statements
-from jobs.states import Act, MemberRole
+from jobs.states import MemberRole
 
 
 class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -189,11 +188,8 @@ class MembershipAdmin(LargeTableAdmin):
         return ("office", "user") if obj else ()
 
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
-        call.rows(statements.LOCK_OFFICE, [obj.office_id])
-        super().save_model(request, obj, form, change)
-        members.refuse_ownerless(obj.office)
-        act = Act.MEMBER_CHANGED if change else Act.MEMBER_ADDED
-        activity.record(act, office=obj.office_id, username=obj.user.get_username(), role=obj.role)
+        member, _is_new = members.set_role(obj.office, obj.user.get_username(), obj.role)
+        obj.pk = member.pk
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         members.remove(obj.office, obj.user.get_username())

@@ -108,6 +108,16 @@ def test_an_office_keeps_an_owner(root):
     assert member.role == MemberRole.VIEWER
 
 
+def test_only_an_active_user_becomes_a_member(root):
+    office, bob = an_office(a_user("alice")), a_user("bob")
+    bob.is_active = False
+    bob.save()
+    values = {"office": str(office.pk), "user": str(bob.pk), "role": MemberRole.VIEWER}
+    page = root.post(address(Membership, "add"), values, follow=True)
+    assert "There is no such user." in page.content.decode()
+    assert not Membership.objects.filter(user=bob).exists()
+
+
 # --- tokens, webhooks ------------------------------------------------------------------------------
 
 
