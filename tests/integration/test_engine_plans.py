@@ -33,7 +33,7 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 
-ENDED = 20_000
+ENDED = 6_000
 FEW = (80, "")
 # A finish that also dispatches looks into the queue of each served role.
 FEW_AND_A_DISPATCH = (100, "")
@@ -44,7 +44,7 @@ TABLES = ("job_queue", "job_executions", "job_dependencies", "job_attempts", "jo
 FILL = (
     """
     INSERT INTO job_batches (id, office_id, name, created_at, ended_at)
-    SELECT dure_uuid7(now()), %(office)s, '', now(), now() FROM generate_series(1, %(count)s / 100)
+    SELECT dure_uuid7(now()), %(office)s, '', now(), now() FROM generate_series(1, %(count)s / 20)
     """,
     """
     INSERT INTO job_queue (
@@ -57,7 +57,7 @@ FILL = (
         'block', 1, 1000, 2, 'linear', 1, 0, 'retry', 'JOB', '', now(), now(), '', '', false
     FROM generate_series(1, %(count)s) AS n
     JOIN (SELECT id, row_number() OVER () AS place FROM job_batches) AS batches
-        ON place = 1 + n %% (%(count)s / 100)
+        ON place = 1 + n %% (%(count)s / 20)
     """,
     """
     INSERT INTO job_executions (
