@@ -2,7 +2,3 @@
 
 Nothing here decides anything about jobs; the apps do, and none of them imports this package.
 """
-
-from config.celery import app as celery_app
-
-__all__ = ["celery_app"]

@@ -466,3 +466,6 @@ LOGGING = {
         "uvicorn.access": {"level": "WARNING", "propagate": True},
     },
 }
+
+# Whatever sets up Django has the Celery app that `shared_task` and each `delay` use.
+from config import celery as celery  # noqa: E402

@@ -3,9 +3,6 @@
 import http.client
 from collections.abc import Callable, Iterable
 
-from celery import Celery
-from celery.utils.nodenames import host_format
-
 from config.dev.options import Options
 from config.dev.procfile import Program
 
@@ -17,6 +14,9 @@ Check = Callable[[], str]
 
 def checks(programs: Iterable[Program], options: Options, redis_url: str) -> dict[str, Check]:
     """The checks by program. A program without a check counts as ready while it runs."""
+    # Celery is imported while the programs start, and not before a mistake in the options is reported.
+    from celery.utils.nodenames import host_format
+
     http_checks = {
         "web": lambda: _check_http(options.reachable_host, options.port, "/readyz"),
         "flower": lambda: _check_http("127.0.0.1", options.flower_port, "/healthcheck"),
@@ -43,6 +43,8 @@ def _check_http(host: str, port: int, path: str) -> str:
 
 
 def _check_workers(redis_url: str, nodes: list[str]) -> str:
+    from celery import Celery
+
     # An app without settings is enough: a ping reaches every worker of the broker.
     with Celery(broker=redis_url, set_as_current=False) as app:
         replies = app.control.ping(destination=nodes, timeout=0.5, limit=len(nodes))
