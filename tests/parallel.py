@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -28,6 +29,8 @@ PROCESSES = 6
 ACCEPTANCE = "tests/acceptance/"
 # The slowest tests run first, so that all processes finish at about the same time.
 ORDER = ("acceptance", "concurrency", "integration", "unit")
+# By their names, the files that mostly wait would run together.
+MIXED = "integration"
 
 
 def redis_is_ours() -> bool:
@@ -85,5 +88,10 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> tuple[int, int]:
+        file = item.path.relative_to(config.rootpath)
+        kind = file.parts[1]
+        return ORDER.index(kind), crc32(bytes(file)) if kind == MIXED else 0
+
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: ORDER.index(item.path.relative_to(config.rootpath).parts[1]))
+        items.sort(key=place)
