@@ -7,6 +7,7 @@ major version. Production sets DATABASE_URL and REDIS_URL; of this package it im
 
 import json
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 URLS = "embedded.json"
@@ -33,3 +34,15 @@ def running_servers(home: Path) -> Servers | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     return Servers(urls["database"], urls["redis"])
+
+
+def package_folder(name: str, variable: str) -> Path:
+    """The folder of the package with a server, without the import of it, which takes as long as the server's
+    start. The variable names a server that makes the package unnecessary."""
+    spec = find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise CannotStart(
+            f"The package {name.replace('_', '-')} is not installed: run `make up`, which installs it, "
+            f"or set {variable} to a server of your own."
+        )
+    return Path(next(iter(spec.submodule_search_locations)))

