@@ -467,5 +467,6 @@ LOGGING = {
     },
 }
 
-# Whatever sets up Django has the Celery app that `shared_task` and each `delay` use.
+# Whatever sets up Django has the Celery app that `shared_task` and each `delay` use. It is imported last,
+# since what it imports may read these settings.
 from config import celery as celery  # noqa: E402
