@@ -29,8 +29,6 @@ PROCESSES = 6
 ACCEPTANCE = "tests/acceptance/"
 # The slowest tests run first, so that all processes finish at about the same time.
 ORDER = ("acceptance", "concurrency", "integration", "unit")
-# By their names, the files that mostly wait would run together.
-MIXED = "integration"
 
 
 def redis_is_ours() -> bool:
@@ -88,10 +86,11 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> tuple[int, int]:
+    def sort_key(item: pytest.Item) -> tuple[int, int]:
         file = item.path.relative_to(config.rootpath)
         kind = file.parts[1]
-        return ORDER.index(kind), crc32(bytes(file)) if kind == MIXED else 0
+        # In the order of their names, the integration tests that mostly wait would run at the same time.
+        return ORDER.index(kind), crc32(bytes(file)) if kind == "integration" else 0
 
     if hasattr(config, "workerinput"):
-        items.sort(key=place)
+        items.sort(key=sort_key)
