@@ -122,7 +122,18 @@ def test_an_earlier_failure_spreads_through_a_whole_submission():
         {"ref": "c", "depends_on": ["b", "a"], **policy},
     )
     assert {job.status for job in jobs} == {JobStatus.FAILED}
-    assert batches_completed(office)[-1] == {"failed": 3}
+    assert batches_completed(office) == [{"failed": 1}, {"failed": 3}]
+
+
+def test_an_earlier_failure_does_not_complete_its_own_batch_again():
+    office = an_office()
+    parent = a_job(office)
+    claimed(parent).fail()
+    ended_at = Batch.objects.get(id=parent.batch_id).ended_at
+    a_job(office, depends_on=[str(parent.id)], on_dependency_failure="fail")
+    completed = Event.objects.filter(batch_id=parent.batch_id, type=T.BATCH_COMPLETED)
+    assert completed.count() == 1
+    assert Batch.objects.get(id=parent.batch_id).ended_at == ended_at
 
 
 def test_jobs_of_the_same_batch_id_add_to_it_and_open_it_again():

@@ -488,10 +488,10 @@ CREATE OR REPLACE FUNCTION dure_part(
 $$;
 
 
--- What follows from the end of jobs: children that fail with them (`p_unsuccessful` are those of them that
--- failed or were cancelled), children that become ready, and the chord parts of joins that wait for more.
--- `p_release_joins` releases joins here instead, for ends in bulk and for jobs whose parts were counted
--- before a manual retry.
+-- What follows from the end of jobs: children that fail with `p_unsuccessful` (those of them that failed or
+-- were cancelled, or jobs that had ended so before their new children came), children that become ready, and
+-- the chord parts of joins that wait for more. `p_release_joins` releases joins here instead, for ends in bulk
+-- and for jobs whose parts were counted before a manual retry.
 CREATE OR REPLACE FUNCTION dure_after_end(
     p_office uuid, p_jobs uuid[], p_unsuccessful uuid[], p_release_joins boolean, p_now timestamptz
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -1547,7 +1547,8 @@ BEGIN
         CROSS JOIN LATERAL (SELECT status FROM job_queue WHERE id = d.parent_id OFFSET 0) AS p
         WHERE d.job_id = ANY (p_joined) AND p.status IN ('failed', 'cancelled');
         IF v_failed IS NOT NULL THEN
-            v_parts := dure_after_end(p_office, v_failed, v_failed, true, v_now);
+            -- They ended before: only what fails with them ends now.
+            v_parts := dure_after_end(p_office, '{}', v_failed, true, v_now);
         END IF;
         PERFORM dure_ready(p_office, p_joined, v_now);
         -- The parts of joins whose other dependencies are still to come.
