@@ -27,9 +27,10 @@ from exports.transitions import State, advance, settle
 from jobs import activity, registry
 from jobs import lifecycle as engine
 from jobs.errors import Conflict
+from jobs.models import Execution
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
-from jobs.states import Act, Trigger
+from jobs.states import EXECUTION_LIVE, Act, Trigger
 
 RENDER = "exports.render"
 NO_SUCH_JOB = "there is no such job"
@@ -133,6 +134,7 @@ def apply_messages(
                 rejected.append(DeadLetterIn(received.entry, reason))
         _write(jobs, changed, now)
         events.store(new_events)
+        _cancel_runs(jobs[job_id] for job_id in sorted(changed) if jobs[job_id].status in TERMINAL)
         return deadletters.dead_letter(rejected, now)
 
 
@@ -193,6 +195,14 @@ def _write(jobs: dict[int, ExportJob], changed: set[int], now: datetime) -> None
         call.change(sql.WRITE_STATES, {"changes": call.as_json(rows), "now": now})
     unchanged = [job.pk for job in jobs.values() if job.pk not in changed and job.status == Status.RUNNING]
     write_heard_at(unchanged, now)
+
+
+def _cancel_runs(ended_jobs: Iterable[ExportJob]) -> None:
+    """Stop the runs whose exports were ended by a foreign worker. A run of ours reports after its end."""
+    if runs := [job.execution_id for job in ended_jobs if job.execution_id]:
+        live = Execution.objects.filter(pk__in=runs, status__in=EXECUTION_LIVE)
+        for run in live.order_by("pk").values_list("pk", flat=True):
+            engine.cancel_execution(run)
 
 
 def write_heard_at(job_ids: Iterable[int], now: datetime) -> None:

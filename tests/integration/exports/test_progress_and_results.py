@@ -11,6 +11,8 @@ from exports.failures import text
 from exports.messages import PROGRESS, RESULTS
 from exports.models import DeadLetter, ExportEvent
 from exports.states import ErrorCode, Status
+from jobs.models import Execution
+from jobs.states import ExecutionStatus
 from tests.integration import export_tools as tools
 from tests.integration.exports.outcomes import after
 
@@ -32,6 +34,17 @@ def test_a_foreign_worker_completes_an_export(redis, minji) -> None:
     assert done.started_at and done.ended_at
     types = ExportEvent.objects.filter(owner=minji).order_by("id").values_list("type", flat=True)
     assert list(types) == ["job.progress", "job.progress", "job.completed"]
+
+
+def test_the_result_of_a_foreign_worker_ends_our_own_run(redis, minji) -> None:
+    job, worker = tools.export_of(minji), tools.ForeignWorker(redis)
+    listener = tools.listen(redis, worker=True)
+    tools.drain(listener)
+    run = after(job).execution_id
+    worker.deliver(job)
+    tools.drain(listener)
+    assert after(job).status == Status.SUCCEEDED
+    assert Execution.objects.get(pk=run).status == ExecutionStatus.CANCELLED
 
 
 def test_a_file_that_lacks_something_says_so(redis, client, minji) -> None:
