@@ -25,8 +25,8 @@ DISABLED_FEATURES = [
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
-    # Each page is new, and left before code that its script compiles for speed pays off.
-    "--js-flags=--no-opt",
+    # Each page is new, and left before code that is compiled for speed, or by other threads, pays off.
+    "--js-flags=--no-opt,--always-sparkplug,--single-threaded",
     f"--disable-features={','.join(DISABLED_FEATURES)}",
 ]
 WAIT_MS = 60_000
