@@ -138,7 +138,9 @@ def test_leaving_the_block_terminates_the_program_and_lets_it_clean_up(tmp_path,
     monkeypatch.setattr("jobs.subprocesses.program.MAX_GRACE_SECONDS", PATIENCE)
     settings.DURE_GRACE_SECONDS = 2 * PATIENCE
     tidy = tmp_path / "tidy"
-    with program(f"trap 'echo done > {tidy}; exit' TERM; echo ready; sleep 300 & wait") as running:
+    # A long sleep could begin just after the processes were listed, and end with the grace.
+    short_sleeps = "while :; do sleep 0.1; done"
+    with program(f"trap 'echo done > {tidy}; exit' TERM; echo ready; {short_sleeps}") as running:
         next(piece for piece in running.output() if piece)
     assert tidy.read_text() == "done\n"
 
