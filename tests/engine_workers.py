@@ -18,7 +18,8 @@ from jobs.subprocesses import process_tree
 from tests import engine_tasks as engine_tasks  # the Tasks they run
 from tests import workers
 from tests.factories import fresh
-from tests.workers import PATIENCE, Process, eventually
+from tests.unit.process_tools import PATIENCE
+from tests.workers import Process, eventually
 
 LEASE = float(workers.QUICK["DURE_LEASE_SECONDS"])
 GRACE = float(workers.QUICK["DURE_GRACE_SECONDS"])

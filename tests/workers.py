@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +15,8 @@ from django.db import connection
 
 from config.dev.process import ChildProcess
 from tests.fork_servers import fork_servers
+from tests.unit import process_tools
+from tests.unit.process_tools import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 # The last one is known to these workers alone.
@@ -27,8 +29,6 @@ QUICK = {
     "DURE_REPUBLISH_SECONDS": "1",
     "DURE_DRAIN_SECONDS": "2",
 }
-# A busy machine may take many times as long as a quiet one.
-PATIENCE = 60.0
 START_SECONDS = 90.0
 
 
@@ -199,13 +199,10 @@ def worker(
     )
 
 
-def eventually(condition: object, patience: float = PATIENCE, pause: float = 0.02, what: str = "") -> Any:
-    """Waits until `condition()` is true and returns it; fails with `what` if it never is."""
-    until = time.monotonic() + patience
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() > until:
-            raise AssertionError(f"waited {patience} s in vain for {what or condition}")
-        time.sleep(pause)
+def eventually(
+    condition: Callable[..., object], patience: float = PATIENCE, pause: float = 0.0, what: str = ""
+) -> Any:
+    """As that of `process_tools`, but fails with `what` if the condition is never true."""
+    result = process_tools.eventually(condition, patience, pause)
+    assert result, f"waited {patience} s in vain for {what or condition}"
+    return result

@@ -13,7 +13,8 @@ from exports.states import TERMINAL, Status
 from jobs import sweeps
 from jobs.subprocesses import process_tree
 from tests import workers
-from tests.workers import PATIENCE, Process, command_of, eventually
+from tests.unit.process_tools import PATIENCE
+from tests.workers import Process, command_of, eventually
 
 QUICK = {**workers.QUICK, "DURE_STREAM_CLAIM_SECONDS": "0.5"}
 

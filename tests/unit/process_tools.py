@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 # A busy machine may take many times as long as a quiet one.
 PATIENCE = 60.0
@@ -11,15 +12,15 @@ PATIENCE = 60.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.01, 0.1
 
 
-def eventually(true: Callable[[], object], seconds: float = PATIENCE) -> bool:
-    """Polls until the condition is true, ever less often; returns False if it never is."""
-    ends, pause = time.monotonic() + seconds, FIRST_PAUSE
-    while not true():
-        if time.monotonic() > ends:
-            return False
-        time.sleep(pause)
-        pause = min(pause * 1.2, LONGEST_PAUSE)
-    return True
+def eventually(condition: Callable[..., object], seconds: float = PATIENCE, pause: float = 0.0) -> Any:
+    """Polls until `condition()` is true and returns it, or something false if it never is.
+
+    It polls ever less often, unless a pause is given."""
+    ends, wait = time.monotonic() + seconds, pause or FIRST_PAUSE
+    while not (result := condition()) and time.monotonic() < ends:
+        time.sleep(wait)
+        wait = pause or min(wait * 1.2, LONGEST_PAUSE)
+    return result
 
 
 def is_alive(pid: int) -> bool:
