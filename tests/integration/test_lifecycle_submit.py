@@ -129,11 +129,10 @@ def test_an_earlier_failure_does_not_complete_its_own_batch_again():
     office = an_office()
     parent = a_job(office)
     claimed(parent).fail()
-    ended_at = Batch.objects.get(id=parent.batch_id).ended_at
+    batch = Batch.objects.get(office_id=office.id)
     a_job(office, depends_on=[str(parent.id)], on_dependency_failure="fail")
-    completed = Event.objects.filter(batch_id=parent.batch_id, type=T.BATCH_COMPLETED)
-    assert completed.count() == 1
-    assert Batch.objects.get(id=parent.batch_id).ended_at == ended_at
+    assert Event.objects.filter(batch_id=batch.id, type=T.BATCH_COMPLETED).count() == 1
+    assert Batch.objects.get(id=batch.id).ended_at == batch.ended_at
 
 
 def test_jobs_of_the_same_batch_id_add_to_it_and_open_it_again():

@@ -41,6 +41,7 @@ def test_the_result_of_a_foreign_worker_ends_our_own_run(redis, minji) -> None:
     listener = tools.listen(redis, worker=True)
     tools.drain(listener)
     run = after(job).execution_id
+    assert run
     worker.deliver(job)
     tools.drain(listener)
     assert after(job).status == Status.SUCCEEDED
