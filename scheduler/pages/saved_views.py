@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -41,6 +41,8 @@ def save(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def delete(request: HttpRequest, view_id: UUID) -> HttpResponse:
-    if deletion := views.delete(current_user(request), view_id, now=database_now()):
-        offer_undo(request, _("View deleted."), deletion)
+    deletion = views.delete(current_user(request), view_id, now=database_now())
+    if deletion is None:
+        raise Http404
+    offer_undo(request, _("View deleted."), deletion)
     return redirect("scheduler:runs")

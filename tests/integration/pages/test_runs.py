@@ -213,7 +213,7 @@ def test_a_view_is_saved_listed_replaced_and_deleted_by_its_owner(alice, jobs):
     assert "broken" not in text_of(sign_in("bob").get("/runs"))
     alice.post("/runs/views", {"name": "broken", "state": "cancelled"})
     assert SavedView.objects.get().query == "state=cancelled"
-    sign_in("bob").post(f"/runs/views/{view.id}/delete")
+    assert sign_in("bob").post(f"/runs/views/{view.id}/delete").status_code == 404
     assert SavedView.objects.exists()
     alice.post(f"/runs/views/{view.id}/delete")
     assert not SavedView.objects.exists()
