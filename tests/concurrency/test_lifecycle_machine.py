@@ -221,6 +221,17 @@ class Verbs(RuleBasedStateMachine):
         )
         assert open_ones == []
 
+    @invariant()
+    def a_batch_completes_only_after_something_in_it_has_ended(self) -> None:
+        repeated = call.rows(
+            "SELECT batch_id FROM ("
+            "    SELECT batch_id, type, lag(type) OVER (PARTITION BY batch_id ORDER BY id) AS before"
+            "    FROM job_events WHERE office_id = %s AND batch_id IS NOT NULL"
+            ") AS e WHERE type = 'batch_completed' AND before = 'batch_completed'",
+            [self.office.id],
+        )
+        assert repeated == []
+
 
 def test_random_operations_match_a_simple_model():
     run_state_machine_as_test(
