@@ -18,6 +18,7 @@ import psutil
 import psycopg2
 
 from config.dev.ports import free_port
+from config.dev.process import prepare
 from config.dev.with_servers import EMBEDDED_VARIABLES
 from tests.unit.process_tools import eventually
 
@@ -104,7 +105,7 @@ class System:
         if "DATABASE_URL" in environment:
             _make_database(environment["DATABASE_URL"])
         with self.log.open("ab") as output:
-            before = self.boxes()
+            before, tests = self.boxes(), os.getpid()
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "config.dev.up"],
                 cwd=CHECKOUT,
@@ -112,6 +113,8 @@ class System:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                # It stops when the tests are killed.
+                preexec_fn=lambda: prepare(tests, signal.SIGTERM),
             )
         assert eventually(lambda: self.boxes() > before or self.has_ended(), UP_SECONDS), self.output
         assert not self.has_ended(), self.output
