@@ -8,10 +8,10 @@ before.
 It reads lines of JSON from a socket, and answers each with one; it also writes the ends of its children.
 """
 
+import atexit
 import gc
 import importlib
 import json
-import logging
 import os
 import runpy
 import selectors
@@ -201,7 +201,7 @@ def main() -> None:
     except BaseException:
         traceback.print_exc()
         code = 1
-    logging.shutdown()
+    atexit._run_exitfuncs()  # as at the end of a program that was executed
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)  # to free all memory piece by piece would take a while

@@ -23,7 +23,8 @@ ENVIRONMENT = {
     "GREETING": "a b",
 }
 WRITES = """
-import json, os, sys
+import atexit, json, os, sys
+atexit.register(print, "the end")
 loaded = "jobs.lifecycle" in sys.modules
 group = os.getpgid(0) == os.getpid()
 print(json.dumps([sys.argv[1:], os.environ["GREETING"], loaded, group, __name__]), flush=True)
@@ -63,8 +64,9 @@ def test_a_program_has_its_arguments_its_log_and_the_code_that_was_imported(home
     process = started(home, fork_servers.current, Program("writer", command))
     assert eventually(process.has_ended, 60)
     assert process.returncode == 3
-    answer = json.loads(process.log.read_text())
-    assert answer == [["a", "b", "a b", "else"], "a b", True, True, "__main__"]
+    answer, end = process.log.read_text().splitlines()
+    assert json.loads(answer) == [["a", "b", "a b", "else"], "a b", True, True, "__main__"]
+    assert end == "the end"
 
 
 def test_a_program_is_stopped_by_its_signal_and_the_next_one_has_the_code_of_then(
