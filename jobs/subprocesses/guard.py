@@ -73,9 +73,11 @@ def _prepare_command(parent: int) -> None:
 
 
 def _terminate(wakeup: int, grace: float, codes: dict[int, int]) -> None:
-    kill_tree(os.getpid(), signal.SIGTERM)
+    """Ends all processes by SIGTERM, once each, also those that others start before they end."""
+    signalled: set[int] = set()
     ends = time.monotonic() + grace
     while reap(codes) and (left := ends - time.monotonic()) > 0:
+        signalled |= kill_tree(os.getpid(), signal.SIGTERM, signalled)
         _wait(wakeup, left)
 
 

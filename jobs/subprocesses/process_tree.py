@@ -36,25 +36,28 @@ class Process(NamedTuple):
     start: int  # in clock ticks since the system's start; with the id it names one process for ever
 
 
-def kill_tree(pid: int, sig: int = signal.SIGKILL) -> set[int]:
+def kill_tree(pid: int, sig: int = signal.SIGKILL, except_for: Collection[int] = ()) -> set[int]:
     """Signal the process, its descendants and their process groups; return the pids that were signalled.
 
-    Never signals the caller, nor the caller's own group as such: a pool process can be killed without the
-    worker whose group it shares. A process that calls this on itself ends all its descendants.
+    Never signals those of `except_for` and the caller, nor the caller's own group as such: a pool process can
+    be killed without the worker whose group it shares. A process that calls this on itself ends all its
+    descendants.
     """
-    return kill_trees({pid}, sig)
+    return kill_trees({pid}, sig, except_for)
 
 
-def kill_trees(roots: Collection[int], sig: int = signal.SIGKILL) -> set[int]:
+def kill_trees(
+    roots: Collection[int], sig: int = signal.SIGKILL, except_for: Collection[int] = ()
+) -> set[int]:
     """The same for several processes, in the time that one takes."""
     for pid in roots:
         if pid < 2:
             raise ValueError(f"{pid} does not name a single process.")
     if not (PROC / "self" / "stat").exists():
-        return {process for pid in roots for process in _signal_group(pid, sig)}
+        return {process for pid in set(roots).difference(except_for) for process in _signal_group(pid, sig)}
     # Killed one by one, a tree that forks meanwhile would escape, and orphans would leave the tree.
     pids = freeze(partial(tree, *roots)) if sig == signal.SIGKILL else tree(*roots)
-    return {process for process in pids if _send(process, sig)}
+    return {process for process in pids.difference(except_for) if _send(process, sig)}
 
 
 def tree(*roots: int) -> set[int]:

@@ -138,9 +138,18 @@ def test_leaving_the_block_terminates_the_program_and_lets_it_clean_up(tmp_path,
     monkeypatch.setattr("jobs.subprocesses.program.MAX_GRACE_SECONDS", PATIENCE)
     settings.DURE_GRACE_SECONDS = 2 * PATIENCE
     tidy = tmp_path / "tidy"
-    # A long sleep could begin just after the processes were listed, and end with the grace.
-    short_sleeps = "while :; do sleep 0.1; done"
-    with program(f"trap 'echo done > {tidy}; exit' TERM; echo ready; {short_sleeps}") as running:
+    with program(f"trap 'echo done > {tidy}; exit' TERM; echo ready; sleep 300 & wait") as running:
+        next(piece for piece in running.output() if piece)
+    assert tidy.read_text() == "done\n"
+
+
+def test_what_a_program_starts_while_it_is_terminated_may_clean_up_too(tmp_path, monkeypatch, settings):
+    monkeypatch.setattr("jobs.subprocesses.program.MAX_GRACE_SECONDS", PATIENCE)
+    settings.DURE_GRACE_SECONDS = 2 * PATIENCE
+    begun, tidy, late = tmp_path / "begun", tmp_path / "tidy", tmp_path / "late"
+    late.write_text(f"trap 'echo done > {tidy}; exit' TERM; touch {begun}; sleep 300 & wait")
+    at_end = f"sh {late} & until [ -e {begun} ]; do sleep 0.01; done; exit"
+    with program(f"trap '{at_end}' TERM; echo ready; sleep 300 & wait") as running:
         next(piece for piece in running.output() if piece)
     assert tidy.read_text() == "done\n"
 
