@@ -58,14 +58,13 @@ def scratch(modules: str = "tests.bench.bodies", **settings: str) -> Iterator[Pa
     finally:
         from django.db import connections
 
+        from tests.fast_teardown import close_other_connections
+
+        connections.close_all()
+        close_other_connections()
         connections.close_all()
         flush()
-        # Only a superuser may end autovacuum by FORCE; without it, the statement waits for autovacuum's end.
-        admin.cursor().execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-            "WHERE datname = %s AND backend_type = 'client backend'",
-            [name],
-        )
+        # Not by FORCE, with which only a superuser may end autovacuum; without it, autovacuum is waited for.
         admin.cursor().execute(f'DROP DATABASE IF EXISTS "{name}"')
         admin.close()
 
