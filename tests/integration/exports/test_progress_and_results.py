@@ -13,6 +13,7 @@ from exports.models import DeadLetter, ExportEvent
 from exports.states import ErrorCode, Status
 from jobs.models import Execution
 from jobs.states import ExecutionStatus
+from tests.factories import claimed_start
 from tests.integration import export_tools as tools
 from tests.integration.exports.outcomes import after
 
@@ -46,6 +47,21 @@ def test_the_result_of_a_foreign_worker_ends_our_own_run(redis, minji) -> None:
     tools.drain(listener)
     assert after(job).status == Status.SUCCEEDED
     assert Execution.objects.get(pk=run).status == ExecutionStatus.CANCELLED
+
+
+def test_the_result_of_a_foreign_worker_stops_our_own_run_that_has_begun(redis, minji) -> None:
+    job, worker = tools.export_of(minji), tools.ForeignWorker(redis)
+    listener = tools.listen(redis, worker=True)
+    tools.drain(listener)
+    run = claimed_start(after(job).execution_id)
+    assert run is not None
+    worker.result(job, "FAILED", errorCode="RENDER_FAILED", errorMessage="It broke.")
+    tools.drain(listener)
+    assert Execution.objects.get(pk=run.execution).cancel_requested_at is not None
+    run.finish()
+    tools.drain(listener)
+    assert Execution.objects.get(pk=run.execution).status == ExecutionStatus.CANCELLED
+    assert after(job).status == Status.FAILED
 
 
 def test_a_file_that_lacks_something_says_so(redis, client, minji) -> None:
