@@ -222,7 +222,7 @@ class Verbs(RuleBasedStateMachine):
         assert open_ones == []
 
     @invariant()
-    def a_batch_completes_only_after_something_in_it_has_ended(self) -> None:
+    def no_batch_completes_twice_in_a_row(self) -> None:
         repeated = call.rows(
             "SELECT batch_id FROM ("
             "    SELECT batch_id, type, lag(type) OVER (PARTITION BY batch_id ORDER BY id) AS before"
