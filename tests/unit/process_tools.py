@@ -12,7 +12,7 @@ PATIENCE = 60.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.01, 0.1
 
 
-def eventually(condition: Callable[..., object], seconds: float = PATIENCE, pause: float = 0.0) -> Any:
+def eventually(condition: Callable[[], object], seconds: float = PATIENCE, pause: float = 0.0) -> Any:
     """Polls until `condition()` is true and returns it, or something false if it never is.
 
     It polls ever less often, unless a pause is given."""
